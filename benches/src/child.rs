@@ -69,10 +69,7 @@ impl Runner {
             errors.rewind()?;
             let errors = io::read_to_string(errors)?;
             let words = arguments.iter().map(|word| word.as_ref().to_string_lossy());
-            let line: Vec<_> = [program.to_string_lossy()]
-                .into_iter()
-                .chain(words)
-                .collect();
+            let line: Vec<_> = [program.to_string_lossy()].into_iter().chain(words).collect();
             bail!("{}: {}: {}", line.join(" "), usage.status, errors.trim());
         }
         Ok(Outcome {

@@ -65,11 +65,8 @@ impl TestDevice {
         let path = folder.join(format!("assay-bench-{}.img", std::process::id()));
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let file = file.with_context(|| format!("cannot make {}", path.display()))?;
-        let device = TestDevice {
-            path: path.display().to_string(),
-            name,
-            remove: Remove::File(path),
-        };
+        let device =
+            TestDevice { path: path.display().to_string(), name, remove: Remove::File(path) };
         fill(file)?;
         Ok(device)
     }

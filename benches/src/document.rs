@@ -27,12 +27,7 @@ pub struct Section {
 
 impl Section {
     pub fn new(key: &'static str, title: &'static str, about: impl Into<String>) -> Section {
-        Section {
-            key,
-            title,
-            about: about.into(),
-            ..Section::default()
-        }
+        Section { key, title, about: about.into(), ..Section::default() }
     }
 
     pub fn goal(&mut self, goal: impl Display, reached: String, met: bool) {
@@ -80,9 +75,7 @@ pub fn goals_table(folder: &Path, keys: &[String]) -> Result<String> {
         let path = folder.join(format!("benchmarks/{key}.md"));
         let page =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let goals = page
-            .lines()
-            .filter_map(|line| line.strip_prefix("- Goal: "));
+        let goals = page.lines().filter_map(|line| line.strip_prefix("- Goal: "));
         for (number, goal) in goals.enumerate() {
             let (goal, rest) = goal.split_once(". Measured: ").unwrap_or((goal, ""));
             let (measured, verdict) = rest.rsplit_once("; ").unwrap_or((rest, ""));
@@ -132,9 +125,7 @@ impl Table {
         let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
         let line = |row: &[String]| {
             let cells = row.iter().zip(&widths);
-            let cells: Vec<String> = cells
-                .map(|(cell, &width)| format!("{cell:width$}"))
-                .collect();
+            let cells: Vec<String> = cells.map(|(cell, &width)| format!("{cell:width$}")).collect();
             format!("| {} |\n", cells.join(" | "))
         };
         let rule: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
@@ -153,11 +144,7 @@ pub fn conditions(bench: &Bench) -> String {
         })
     };
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load: f64 = load
-        .split(' ')
-        .next()
-        .and_then(|load| load.parse().ok())
-        .unwrap_or(0.0);
+    let load: f64 = load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0);
     let mut remarks = String::new();
     if bench.quick {
         remarks += "; `--quick`: three short rounds, orientation only";

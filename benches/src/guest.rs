@@ -65,9 +65,7 @@ impl Guest {
             .args(["-serial", "null", "-chardev"])
             .arg(format!("socket,id=serial,path={}", socket.display()))
             .args(["-serial", "chardev:serial", "-blockdev"])
-            .arg(format!(
-                "driver=null-co,node-name=nothing,size={DRIVE_BYTES}"
-            ))
+            .arg(format!("driver=null-co,node-name=nothing,size={DRIVE_BYTES}"))
             .args(["-device", "nvme,serial=BENCH,drive=nothing"])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -80,12 +78,8 @@ impl Guest {
             format!("QEMU does not come up: {}", said.trim())
         })?;
         to.set_read_timeout(Some(GUEST_TIMEOUT))?;
-        let mut guest = Guest {
-            from: BufReader::new(to.try_clone()?),
-            to,
-            _qemu: qemu,
-            _folder: folder,
-        };
+        let mut guest =
+            Guest { from: BufReader::new(to.try_clone()?), to, _qemu: qemu, _folder: folder };
         let line = guest.line()?;
         let is_ready = line.trim() == "@ ready";
         ensure!(is_ready, "unexpected line from the guest: {line:?}");

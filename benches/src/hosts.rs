@@ -185,10 +185,7 @@ impl Host for NvmeTcpHost {
     fn next(&mut self) -> Result<u16> {
         match self.queue.event()? {
             HostEvent::Completed(entry, data) => {
-                ensure!(
-                    entry.status().is_success(),
-                    "the NVMe/TCP server failed a command"
-                );
+                ensure!(entry.status().is_success(), "the NVMe/TCP server failed a command");
                 std::hint::black_box(data);
                 Ok(entry.cid())
             }
@@ -221,10 +218,7 @@ impl Association {
                 data: incompressible(),
             })
         };
-        Ok(Association {
-            _admin: admin,
-            queues: (1..=queues).map(queue).collect::<Result<_>>()?,
-        })
+        Ok(Association { _admin: admin, queues: (1..=queues).map(queue).collect::<Result<_>>()? })
     }
 }
 

@@ -140,11 +140,7 @@ impl Bench {
 
     /// A run length in milliseconds: a fifth of it, at least 200, when quick.
     fn span_ms(&self, full_ms: u64) -> u64 {
-        if self.quick {
-            (full_ms / 5).max(200)
-        } else {
-            full_ms
-        }
+        if self.quick { (full_ms / 5).max(200) } else { full_ms }
     }
 }
 
@@ -176,10 +172,7 @@ const ALL: &[(Benchmark, Measure)] = &[
     (Benchmark::NvmeTcp, sections::nvme_tcp::measure),
     (Benchmark::Passthru, sections::passthru::measure),
     (Benchmark::Suites, sections::suites::measure),
-    (
-        Benchmark::Preconditioning,
-        sections::preconditioning::measure,
-    ),
+    (Benchmark::Preconditioning, sections::preconditioning::measure),
     (Benchmark::Report, sections::report::measure),
     (Benchmark::Lake, sections::lake::measure),
     (Benchmark::Import, sections::import::measure),
@@ -208,10 +201,7 @@ fn run() -> Result<()> {
              --assay"
         )
     })?;
-    let bench = Bench {
-        runner: Runner::new(assay, stop),
-        quick: arguments.quick,
-    };
+    let bench = Bench { runner: Runner::new(assay, stop), quick: arguments.quick };
     let chosen = &arguments.benchmarks;
     let conditions = document::conditions(&bench);
     eprintln!("{conditions}");
@@ -244,9 +234,6 @@ mod tests {
         let keys: Vec<String> = ALL.iter().map(|(benchmark, _)| benchmark.key()).collect();
         let table = document::goals_table(&docs, &keys).expect("the pages can be read");
         let page = std::fs::read_to_string(docs.join("benchmarks.md")).expect("the page exists");
-        assert!(
-            page.contains(&table),
-            "run make bench, or correct:\n{table}"
-        );
+        assert!(page.contains(&table), "run make bench, or correct:\n{table}");
     }
 }

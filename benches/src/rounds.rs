@@ -57,13 +57,8 @@ pub fn table(all: &[Series], columns: &[(&'static str, Figure, usize)]) -> Table
     let heads: Vec<_> = columns.iter().map(|&(head, ..)| head).collect();
     let mut table = Table::new(&[&[""], &heads[..]].concat());
     table.0.extend(all.iter().map(|series| {
-        let cells = columns
-            .iter()
-            .map(|&(_, figure, digits)| series.spread(figure).show(digits));
-        [series.variant.label.clone()]
-            .into_iter()
-            .chain(cells)
-            .collect()
+        let cells = columns.iter().map(|&(_, figure, digits)| series.spread(figure).show(digits));
+        [series.variant.label.clone()].into_iter().chain(cells).collect()
     }));
     table
 }
@@ -79,10 +74,7 @@ pub fn take_turns_by(
     variants: Vec<Variant>,
     mut run: impl FnMut(&Variant) -> Result<Sample>,
 ) -> Result<Vec<Series>> {
-    let series = |variant| Series {
-        variant,
-        samples: Vec::new(),
-    };
+    let series = |variant| Series { variant, samples: Vec::new() };
     let mut all: Vec<Series> = variants.into_iter().map(series).collect();
     bench.repeat(title, bench.rounds(), |_| {
         for series in &mut all {

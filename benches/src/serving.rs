@@ -51,10 +51,7 @@ impl Serving {
     ) -> Result<Serving> {
         let folder = tempfile::tempdir()?;
         let (option, address) = match front {
-            Front::NbdUnix => (
-                "--nbd",
-                format!("unix:{}", folder.path().join("s").display()),
-            ),
+            Front::NbdUnix => ("--nbd", format!("unix:{}", folder.path().join("s").display())),
             Front::NbdTcp => ("--nbd", String::from("tcp:127.0.0.1:0")),
             Front::NvmeTcp => ("--nvme-tcp", String::from("tcp:127.0.0.1:0")),
         };
@@ -164,9 +161,7 @@ impl Serving {
 
     /// The work on so many connections, with the hosts of this program.
     pub fn work(&self, connections: u16, work: Work) -> Result<Sample> {
-        let Some(address) = self.address else {
-            bail!("the server does not listen on a port")
-        };
+        let Some(address) = self.address else { bail!("the server does not listen on a port") };
         if self.nqn.is_some() {
             return hosts::run(&mut self.associate(connections)?.queues, work);
         }
@@ -176,10 +171,7 @@ impl Serving {
     }
 
     fn associate(&self, queues: u16) -> Result<Association> {
-        let (address, nqn) = self
-            .address
-            .zip(self.nqn.as_deref())
-            .context("no NVMe/TCP")?;
+        let (address, nqn) = self.address.zip(self.nqn.as_deref()).context("no NVMe/TCP")?;
         Association::connect(address, nqn, queues)
     }
 }

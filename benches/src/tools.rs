@@ -103,11 +103,7 @@ impl Variant {
     /// `assay job DRIVE --rw randread --bs 4k` with more options, for so long.
     pub fn assay(label: &str, drive: &str, options: &str, span_ms: u64) -> Variant {
         let job = format!("job {drive} --rw randread --bs 4k {options}");
-        Variant::new(
-            Tool::Assay,
-            label,
-            &format!("{job} --runtime {span_ms}ms --json"),
-        )
+        Variant::new(Tool::Assay, label, &format!("{job} --runtime {span_ms}ms --json"))
     }
 
     /// Its job runs as a thread, which is its cheapest way.
@@ -181,10 +177,7 @@ impl Variant {
     /// Fails when that is no result, or holds errors.
     pub fn sample(&self, outcome: &Outcome) -> Result<Sample> {
         let document = self.document(outcome)?;
-        let mut sample = Sample {
-            start_up_s: self.start_up_s,
-            ..Sample::cost(outcome)
-        };
+        let mut sample = Sample { start_up_s: self.start_up_s, ..Sample::cost(outcome) };
         // A job file of assay is a run of cells.
         let cell = document.pointer("/runs/0/cells/0");
         let job = cell.unwrap_or(&document["jobs"][0]);

@@ -13,18 +13,11 @@ fn main() {
     let commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
     let dirty =
         git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|s| !s.is_empty());
-    println!(
-        "cargo::rustc-env=ASSAY_COMMIT={commit}{}",
-        if dirty { "-dirty" } else { "" }
-    );
+    println!("cargo::rustc-env=ASSAY_COMMIT={commit}{}", if dirty { "-dirty" } else { "" });
     let variable = |name| std::env::var(name).expect("cargo sets it");
     println!("cargo::rustc-env=ASSAY_TARGET={}", variable("TARGET"));
     // Of profiles that inherit from another, cargo names that one.
-    let profile = format!(
-        "{}, optimisation level {}",
-        variable("PROFILE"),
-        variable("OPT_LEVEL")
-    );
+    let profile = format!("{}, optimisation level {}", variable("PROFILE"), variable("OPT_LEVEL"));
     println!("cargo::rustc-env=ASSAY_PROFILE={profile}");
     for path in ["HEAD", "index"] {
         if let Some(path) = git(&["rev-parse", "--git-path", path]) {

@@ -30,13 +30,7 @@ const SHARED_MODEL: &str = "w128c16";
 fn main() -> io::Result<()> {
     println!("cargo:rustc-check-cfg=cfg(core_model)");
     println!("cargo:rerun-if-env-changed=CXX");
-    for file in [
-        "build.rs",
-        "csrc",
-        "src/config.rs",
-        "src/signals.rs",
-        "../rtl",
-    ] {
+    for file in ["build.rs", "csrc", "src/config.rs", "src/signals.rs", "../rtl"] {
         println!("cargo:rerun-if-changed={file}");
     }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -94,9 +88,7 @@ impl Builder {
             // is found.
             println!("cargo:rerun-if-changed={}", out.join("missing").display());
             let install = "apt-get install verilator g++ zlib1g-dev";
-            return Ok(Err(format!(
-                "verilator or {compiler} is not installed: {install}"
-            )));
+            return Ok(Err(format!("verilator or {compiler} is not installed: {install}")));
         };
         let runtime = PathBuf::from(root.trim()).join("include");
         let probe = out.join("probe.cpp");
@@ -113,15 +105,7 @@ impl Builder {
         }
         let signals = fs::read_to_string(here.join("src/signals.rs"))?;
         fs::write(out.join("signals.h"), header_of(&signals))?;
-        Ok(Ok(Builder {
-            out,
-            rtl,
-            csrc,
-            compiler,
-            runtime,
-            trace,
-            common: hasher.finish(),
-        }))
+        Ok(Ok(Builder { out, rtl, csrc, compiler, runtime, trace, common: hasher.finish() }))
     }
 
     fn build(&self) -> Result<(), String> {
@@ -132,14 +116,8 @@ impl Builder {
             false => all || one.default,
         });
         let wanted: Vec<&Configuration> = wanted.collect();
-        let names: String = wanted
-            .iter()
-            .map(|one| format!(" X({})", one.name))
-            .collect();
-        write(
-            &self.out.join("models.h"),
-            &format!("#define MODELS(X){names}\n"),
-        )?;
+        let names: String = wanted.iter().map(|one| format!(" X({})", one.name)).collect();
+        write(&self.out.join("models.h"), &format!("#define MODELS(X){names}\n"))?;
         // The longest first: the runtime, then the models with most logic.
         let queue = Mutex::new(wanted);
         let objects = Mutex::new(Vec::new());
@@ -186,28 +164,15 @@ impl Builder {
 
     /// One object with the model and its shim.
     fn model(&self, configuration: &Configuration) -> Result<PathBuf, String> {
-        let Configuration {
-            name,
-            data_width,
-            chunk_pages,
-            slots,
-            drives,
-            namespace,
-            ..
-        } = *configuration;
+        let Configuration { name, data_width, chunk_pages, slots, drives, namespace, .. } =
+            *configuration;
         let object = self.out.join(format!("{name}.o"));
         let prefix = format!("V{name}");
         let mut verilator = Command::new("verilator");
         verilator
             .args(["--cc", "--top-module", "nvs_core", "--prefix", &prefix])
             .args(["-O3", "--no-timing", "--assert", "--x-assign", "unique"])
-            .args([
-                "--timescale",
-                "1ns/1ns",
-                "-Wno-fatal",
-                "-Wno-lint",
-                "-Wno-style",
-            ])
+            .args(["--timescale", "1ns/1ns", "-Wno-fatal", "-Wno-lint", "-Wno-style"])
             .arg(format!("-GDataWidth={data_width}"))
             .arg(format!("-GChunkPages={chunk_pages}"))
             .arg(format!("-GSlots={slots}"))
@@ -217,11 +182,7 @@ impl Builder {
             verilator.arg("--trace-fst");
         }
         let folder = self.out.join(name);
-        verilator
-            .arg("--Mdir")
-            .arg(&folder)
-            .arg("-y")
-            .arg(&self.rtl);
+        verilator.arg("--Mdir").arg(&folder).arg("-y").arg(&self.rtl);
         verilator.arg(self.rtl.join("nvs_core.sv"));
         let ring_width = configuration.ring_address_bits();
         let mut compiler = self.compiler();
@@ -284,12 +245,7 @@ impl Builder {
             .arg(format!("-DVM_TRACE={}", u8::from(self.trace)))
             .arg(format!("-DVM_TRACE_FST={}", u8::from(self.trace)))
             .arg(format!("-DTRACE={}", u8::from(self.trace)));
-        for folder in [
-            &self.out,
-            &self.csrc,
-            &self.runtime,
-            &self.runtime.join("vltstd"),
-        ] {
+        for folder in [&self.out, &self.csrc, &self.runtime, &self.runtime.join("vltstd")] {
             compiler.arg("-I").arg(folder);
         }
         compiler
@@ -335,10 +291,7 @@ fn header_of(signals: &str) -> String {
                 let _ = writeln!(fields, "  {drives} drives[4];");
             } else if let Some((port, rest)) = line.split_once(": ").filter(|_| line.ends_with(','))
             {
-                let (kind, bits) = rest
-                    .trim_end_matches(',')
-                    .split_once(" = ")
-                    .expect("a width");
+                let (kind, bits) = rest.trim_end_matches(',').split_once(" = ").expect("a width");
                 let field = match kind {
                     "u8" => format!("uint8_t {port}"),
                     "u32" => format!("uint32_t {port}"),
@@ -387,17 +340,12 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 
 /// Output of a command that succeeds.
 fn text_of(command: &mut Command) -> Option<String> {
-    let output = command
-        .output()
-        .ok()
-        .filter(|output| output.status.success())?;
+    let output = command.output().ok().filter(|output| output.status.success())?;
     String::from_utf8(output.stdout).ok()
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
-    let output = command
-        .output()
-        .map_err(|error| format!("{command:?}: {error}"))?;
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if output.status.success() {
         return Ok(());
     }

@@ -61,30 +61,18 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --iodepth_batch_submit=8 \
          --iodepth_batch_complete_min=8 --iodepth_batch_complete_max=32",
     );
-    const SYNC_RATE: (&str, &str) = (
-        "--engine sync --rate_iops 20000",
-        "--ioengine=psync --iodepth=1 --rate_iops=20000",
-    );
+    const SYNC_RATE: (&str, &str) =
+        ("--engine sync --rate_iops 20000", "--ioengine=psync --iodepth=1 --rate_iops=20000");
     const URING_RATE: (&str, &str) = (
         "--engine uring --iodepth 32 --rate_iops 20000",
         "--ioengine=io_uring --iodepth=32 --fixedbufs --registerfiles --rate_iops=20000",
     );
-    type Work = (
-        &'static str,
-        (&'static str, &'static str),
-        Option<&'static str>,
-    );
-    const ON_DISK: &[Work] = &[
-        ("blocking, depth 1", SYNC, None),
-        ("io_uring, depth 32", URING, None),
-    ];
+    type Work = (&'static str, (&'static str, &'static str), Option<&'static str>);
+    const ON_DISK: &[Work] =
+        &[("blocking, depth 1", SYNC, None), ("io_uring, depth 32", URING, None)];
     const ON_ZRAM: &[Work] = &[
         ("blocking, depth 1, 20 k IOPS", SYNC_RATE, None),
-        (
-            "io_uring, depth 32, 20 k IOPS",
-            URING_RATE,
-            Some(WORKER_THREAD),
-        ),
+        ("io_uring, depth 32, 20 k IOPS", URING_RATE, Some(WORKER_THREAD)),
         ("blocking, depth 1, unlimited", SYNC, Some(OWN_COST)),
         ("io_uring, depth 32, unlimited", URING, Some(OWN_COST)),
     ];
@@ -147,18 +135,11 @@ fn job_files(device: &TestDevice, folder: &Path, span_ms: u64) -> Result<Vec<Cas
 
 fn compare(bench: &Bench, case: &Case, section: &mut Section, table: &mut Table) -> Result<()> {
     let fio = || case.fio.clone();
-    section
-        .commands
-        .extend([case.assay.command(), case.fio.command()]);
+    section.commands.extend([case.assay.command(), case.fio.command()]);
     let all = take_turns(bench, &case.name, vec![case.assay.clone(), fio(), fio()])?;
     // Both runs of fio.
     let fio = |figure: &dyn Fn(&Sample) -> f64| {
-        Spread::of(
-            all[1..]
-                .iter()
-                .flat_map(|series| &series.samples)
-                .map(figure),
-        )
+        Spread::of(all[1..].iter().flat_map(|series| &series.samples).map(figure))
     };
     let figures: [(_, Figure, _, _); 3] = [
         ("thousand IOPS", |s| s.iops / 1e3, IOPS_WITHIN, 2),

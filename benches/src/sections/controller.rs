@@ -63,9 +63,7 @@ impl PolledDriver {
             phase: true,
         };
         let mut cc = Configuration::default();
-        cc.set_enable(true)
-            .set_io_sq_entry_size(6)
-            .set_io_cq_entry_size(4);
+        cc.set_enable(true).set_io_sq_entry_size(6).set_io_cq_entry_size(4);
         for (offset, size, value) in [
             (register::AQA, 4, 0x000f_000f),
             (register::ASQ, 8, ADMIN_SQ),
@@ -76,19 +74,12 @@ impl PolledDriver {
         }
         driver.advance_to(Nanos(START.0 / 2));
         let mut cq = CreateCompletionQueue::new();
-        cq.set_qid(1)
-            .set_size((ENTRIES - 1) as u16)
-            .set_contiguous(true);
+        cq.set_qid(1).set_size((ENTRIES - 1) as u16).set_contiguous(true);
         let mut sq = CreateSubmissionQueue::new();
-        sq.set_qid(1)
-            .set_size((ENTRIES - 1) as u16)
-            .set_contiguous(true)
-            .set_cqid(1);
+        sq.set_qid(1).set_size((ENTRIES - 1) as u16).set_contiguous(true).set_cqid(1);
         for (slot, (mut entry, at)) in (0..).zip([(cq.entry(), IO_CQ), (sq.entry(), IO_SQ)]) {
             entry.set_prps(at, 0);
-            driver
-                .memory
-                .write(ADMIN_SQ + slot * 64, entry.as_bytes())?;
+            driver.memory.write(ADMIN_SQ + slot * 64, entry.as_bytes())?;
         }
         driver.write_register(register::sq_doorbell(0, 0), 4, 2);
         driver.advance_to(START);
@@ -103,8 +94,7 @@ impl PolledDriver {
     }
 
     fn write_register(&mut self, offset: u64, size: usize, value: u64) {
-        self.controller
-            .write_register(self.now, offset, size, value);
+        self.controller.write_register(self.now, offset, size, value);
     }
 
     fn advance_to(&mut self, until: Nanos) {
@@ -118,9 +108,7 @@ impl PolledDriver {
 
     fn put(&mut self, cid: u16, offset_bytes: u64) -> Result<()> {
         let mut entry = Read::of(1, offset_bytes / 512, (BLOCK / 512) as u32).entry();
-        entry
-            .set_cid(cid)
-            .set_prps(DATA + u64::from(cid) * BLOCK, 0);
+        entry.set_cid(cid).set_prps(DATA + u64::from(cid) * BLOCK, 0);
         let at = IO_SQ + u64::from(self.tail) * 64;
         self.memory.write(at, entry.as_bytes())?;
         self.tail = (self.tail + 1) % ENTRIES;
@@ -194,13 +182,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
          time in both cases.",
     );
     let count = if bench.quick { 400_000 } else { 4_000_000 };
-    let head = [
-        "profile",
-        "depth",
-        "drive, M/s",
-        "controller, M/s",
-        "of the drive's",
-    ];
+    let head = ["profile", "depth", "drive, M/s", "controller, M/s", "of the drive's"];
     let mut table = Table::new(&head);
     let mut least = f64::MAX;
     for name in PROFILES {

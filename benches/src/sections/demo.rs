@@ -12,11 +12,8 @@ const GOAL_S: f64 = 180.0;
 pub fn measure(bench: &Bench) -> Result<Section> {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("demo");
-    let mut section = Section::new(
-        "demo",
-        "`make demo`",
-        "Wall time of the demo from a built tree, once.",
-    );
+    let mut section =
+        Section::new("demo", "`make demo`", "Wall time of the demo from a built tree, once.");
     eprintln!("demo");
     let arguments = [
         format!("ASSAY={}", bench.runner.assay.display()),

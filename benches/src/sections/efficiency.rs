@@ -137,31 +137,20 @@ fn on(bench: &Bench, device: &TestDevice, section: &mut Section) -> Result<()> {
             theirs.variant.label,
             ours.ratio(theirs, Sample::gross_ios_per_cpu_s).median
         );
-        Some((
-            format!("{name}, {how}: "),
-            text,
-            ratio.median,
-            [ours, theirs],
-        ))
+        Some((format!("{name}, {how}: "), text, ratio.median, [ours, theirs]))
     };
     let best = "best with fio's best of buffers, files and batches";
     let any_of_assay = |variant: &Variant| variant.tool == Tool::Assay || !is_pinned(variant);
     if let Some((how, text, ratio, pair)) = compare(best, &any_of_assay) {
         let goal = format!("{how}at least {GOAL} times fio's I/Os per CPU-second");
         section.goal(goal, text, ratio >= GOAL);
-        section
-            .commands
-            .extend(pair.map(|series| series.variant.command()));
+        section.commands.extend(pair.map(|series| series.variant.command()));
     }
     let mut note = |how: &str, matches: &dyn Fn(&Variant) -> bool| {
         let compared = compare(how, matches);
-        section
-            .notes
-            .extend(compared.map(|(how, text, ..)| format!("{how}{text}.")));
+        section.notes.extend(compared.map(|(how, text, ..)| format!("{how}{text}.")));
     };
-    note("neither kept on one processor", &|variant| {
-        !is_pinned(variant)
-    });
+    note("neither kept on one processor", &|variant| !is_pinned(variant));
     note("both kept on one processor", &is_pinned);
     for batch in ["1", "8", "16", "32"] {
         note("completions in like numbers", &|variant| {

@@ -29,14 +29,8 @@ fn assay(label: String, options: &str, span_ms: u64) -> Variant {
 
 /// The worst of the later series' median costs against the first's.
 fn growth(costs: &[Spread]) -> f64 {
-    let first = costs
-        .first()
-        .map_or(0.0, |cost| cost.median)
-        .max(f64::MIN_POSITIVE);
-    costs
-        .iter()
-        .map(|cost| cost.median / first)
-        .fold(0.0, f64::max)
+    let first = costs.first().map_or(0.0, |cost| cost.median).max(f64::MIN_POSITIVE);
+    costs.iter().map(|cost| cost.median / first).fold(0.0, f64::max)
 }
 
 fn costs(all: &[Series]) -> Vec<Spread> {
@@ -61,32 +55,24 @@ fn turns(bench: &Bench, title: &str, short: &Variant, all: Vec<Variant>) -> Resu
 /// States that `what` holds: `of` grows no more than by [`FLAT`] against its first.
 fn flat(section: &mut Section, what: &str, first: &str, of: &[Spread]) {
     let grown = growth(of);
-    section.goal(
-        what,
-        format!("at most {grown:.2} times that of {first}"),
-        grown <= 1.0 + FLAT,
-    );
+    section.goal(what, format!("at most {grown:.2} times that of {first}"), grown <= 1.0 + FLAT);
 }
 
 fn depth(bench: &Bench, section: &mut Section) -> Result<()> {
     let at = |depth: u32, ms| assay(format!("depth {depth}"), &format!("--iodepth {depth}"), ms);
     let span_ms = bench.span_ms(500);
-    let variants = [1, 4, 16, 64, 256, 1024]
-        .map(|depth| at(depth, span_ms))
-        .into();
+    let variants = [1, 4, 16, 64, 256, 1024].map(|depth| at(depth, span_ms)).into();
     let all = turns(bench, "depth", &at(1, 1), variants)?;
     let costs = costs(&all);
-    section
-        .tables
-        .push(table(&all, &[("ns of CPU per I/O", cost_ns, 1)]));
+    section.tables.push(table(&all, &[("ns of CPU per I/O", cost_ns, 1)]));
     // A batch of one pays for the clock alone; from there on it can only get cheaper, until tables
     // outgrow the caches.
     let what = "cost per I/O does not grow with queue depth, 1 to 1024";
     flat(section, what, "depth 1", &costs);
     let batched = growth(&costs[1..]);
-    section.notes.push(format!(
-        "Among depths 4 to 1024, at most {batched:.2} times that of depth 4."
-    ));
+    section
+        .notes
+        .push(format!("Among depths 4 to 1024, at most {batched:.2} times that of depth 4."));
     section.commands.push(all[5].variant.command());
     Ok(())
 }
@@ -95,21 +81,14 @@ fn length(bench: &Bench, section: &mut Section) -> Result<()> {
     let spans_ms = [400, 1_600, 6_400].map(|ms| bench.span_ms(ms));
     let of = |ms: u64| assay(format!("{:.1} s", ms as f64 / 1e3), "--iodepth 32", ms);
     let all = turns(bench, "run length", &of(1), spans_ms.map(of).into())?;
-    let columns: [(_, Figure, _); 2] = [
-        ("ns of CPU per I/O", cost_ns, 1),
-        ("greatest resident memory, MiB", memory_mib, 1),
-    ];
+    let columns: [(_, Figure, _); 2] =
+        [("ns of CPU per I/O", cost_ns, 1), ("greatest resident memory, MiB", memory_mib, 1)];
     section.tables.push(table(&all, &columns));
     let memory: Vec<Spread> = all.iter().map(|series| series.spread(memory_mib)).collect();
     let first = &all[0].variant.label;
     let what = "cost per I/O does not grow with run length";
     flat(section, what, first, &costs(&all));
-    flat(
-        section,
-        "memory is flat however long the run",
-        first,
-        &memory,
-    );
+    flat(section, "memory is flat however long the run", first, &memory);
     section.commands.push(all[2].variant.command());
     Ok(())
 }
@@ -136,11 +115,7 @@ fn suite_run(
     for cell in runs.flat_map(|run| run["cells"].as_array().into_iter().flatten()) {
         let ios = cell["read"]["ios"].as_f64().unwrap_or(0.0);
         let id = cell["id"].as_str().unwrap_or_default();
-        *(if id.starts_with("together") {
-            &mut together
-        } else {
-            &mut alone
-        }) += ios;
+        *(if id.starts_with("together") { &mut together } else { &mut alone }) += ios;
     }
     Ok((alone, together, outcome.cpu_s()))
 }

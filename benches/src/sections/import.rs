@@ -56,12 +56,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         let names = files.display().to_string();
         let python3 = Path::new("python3");
         let printed = bench.runner.run(python3, &["-c", PARSE, &names])?.stdout;
-        python.push(
-            printed
-                .trim()
-                .parse::<f64>()
-                .context("what Python printed")?,
-        );
+        python.push(printed.trim().parse::<f64>().context("what Python printed")?);
     }
     let ratio = Spread::of(own.iter().zip(&python).map(|(own, python)| python / own));
     let [own, python, memory] = [own, python, memory].map(Spread::of);
@@ -85,9 +80,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         format!("{} times", ratio.show(1)),
         ratio.median >= GOAL_RATIO,
     );
-    section
-        .commands
-        .push("assay import results --out run".to_owned());
+    section.commands.push("assay import results --out run".to_owned());
     Ok(section)
 }
 
@@ -95,9 +88,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
 /// length.
 fn make(folder: &Path, count: usize) -> Result<u64> {
     fs::create_dir_all(folder)?;
-    let outputs: Vec<String> = (0..7)
-        .map(|power| output(1 << power))
-        .collect::<Result<_>>()?;
+    let outputs: Vec<String> = (0..7).map(|power| output(1 << power)).collect::<Result<_>>()?;
     let mut bytes = 0;
     for number in 0..count {
         let output = &outputs[number % outputs.len()];
@@ -108,10 +99,7 @@ fn make(folder: &Path, count: usize) -> Result<u64> {
         fs::write(folder.join(format!("{number:05}.json")), text)?;
     }
     // Otherwise the kernel writes them back during the first rounds, on the same processors.
-    let synced = Command::new("sync")
-        .arg("--file-system")
-        .arg(folder)
-        .status()?;
+    let synced = Command::new("sync").arg("--file-system").arg(folder).status()?;
     ensure!(synced.success(), "sync: {synced}");
     Ok(bytes)
 }

@@ -51,11 +51,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut single_s = 0.0;
     for (number, run) in runs.iter().enumerate() {
         let to = single.join(number.to_string());
-        let command = format!(
-            "export {} --format parquet -o {}",
-            run.display(),
-            to.display()
-        );
+        let command = format!("export {} --format parquet -o {}", run.display(), to.display());
         single_s += bench.runner.run_assay(&command)?.wall_s;
     }
     let join = |runs: &[PathBuf]| {
@@ -78,13 +74,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     ] {
         let (files, bytes) = size_of(folder)?;
         let megabytes = format!("{:.1}", bytes as f64 / 1e6);
-        table.row([
-            &name,
-            &files,
-            &megabytes,
-            &format!("{export_s:.1}"),
-            &shown(count),
-        ]);
+        table.row([&name, &files, &megabytes, &format!("{export_s:.1}"), &shown(count)]);
     }
     section.tables.push(table);
     section.notes.push(format!(
@@ -105,9 +95,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             .notes
             .push("The count was not measured: no Python with the module duckdb.".to_owned()),
     }
-    section
-        .commands
-        .push("assay export RUN... --format lake -o lake".to_owned());
+    section.commands.push("assay export RUN... --format lake -o lake".to_owned());
     Ok(section)
 }
 
@@ -116,10 +104,8 @@ fn make_runs(bench: &Bench, root: &Path, count: usize) -> Result<Vec<PathBuf>> {
     let mut measured = Vec::new();
     for lot in 1..=MEASURED {
         let out = root.join(format!("measured-{lot}"));
-        let command = format!(
-            "run quick sim:samsung-951,lot={lot} --scale 0.05 --out {}",
-            out.display()
-        );
+        let command =
+            format!("run quick sim:samsung-951,lot={lot} --scale 0.05 --out {}", out.display());
         bench.runner.run_assay(&command)?;
         measured.push(out);
     }
@@ -159,10 +145,7 @@ fn count_of(bench: &Bench, root: &Path, files: &str, count: usize) -> Result<Opt
     let files = root.join(files).display().to_string();
     let times = bench.repeat("lake", bench.rounds(), |_| {
         let printed = bench.runner.run(python, &["-c", COUNT, &files])?.stdout;
-        let (seconds, found) = printed
-            .trim()
-            .split_once(' ')
-            .context("what DuckDB printed")?;
+        let (seconds, found) = printed.trim().split_once(' ').context("what DuckDB printed")?;
         anyhow::ensure!(found == count.to_string(), "{found} runs in {files}");
         Ok(seconds.parse::<f64>()?)
     })?;

@@ -28,12 +28,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     for depth in [1, 32] {
         let variant = |label: &str, options: &str| {
             let options = format!("--iodepth {depth} {options}");
-            Variant::assay(
-                &format!("{label}, depth {depth}"),
-                "null:",
-                &options,
-                span_ms,
-            )
+            Variant::assay(&format!("{label}, depth {depth}"), "null:", &options, span_ms)
         };
         let variants = vec![
             variant("lines", "--no-live"),

@@ -68,9 +68,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
                 ),
                 ratio.median >= GOAL,
             );
-            section
-                .commands
-                .extend([ours, theirs].map(|it| it.variant.command()));
+            section.commands.extend([ours, theirs].map(|it| it.variant.command()));
         }
     }
     Ok(section)

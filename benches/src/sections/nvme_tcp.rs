@@ -95,13 +95,7 @@ fn unpaced(bench: &Bench, section: &mut Section) -> Result<()> {
     }
     let read = |connections, depth| By::Host(connections, Op::Read, depth);
     let write = By::Host(1, Op::Write(4096), 32);
-    let row = |(work, server, serving, by)| Row {
-        work,
-        server,
-        serving,
-        by,
-        samples: Vec::new(),
-    };
+    let row = |(work, server, serving, by)| Row { work, server, serving, by, samples: Vec::new() };
     let mut rows = [
         (SHARED, OURS, &nvme_on, By::Shared),
         (SHARED, OURS_NBD, &nbd_on, By::Shared),
@@ -150,9 +144,7 @@ fn goals(section: &mut Section, rows: &[Row<'_>]) -> Result<()> {
         Ok::<_, anyhow::Error>(&row.samples)
     };
     let (this, fio) = ("this program", "fio");
-    let pairs = find(SHARED, OURS, this)?
-        .iter()
-        .zip(find(SHARED, OURS_NBD, this)?);
+    let pairs = find(SHARED, OURS, this)?.iter().zip(find(SHARED, OURS_NBD, this)?);
     let beyond_us = Spread::of(pairs.map(|(nvme, nbd)| (nvme.p50_ns - nbd.p50_ns) / 1e3));
     section.goal(
         format!("{SHARED}: median latency at most {GOAL_BEYOND_US:.0} us above NBD over TCP"),
@@ -161,30 +153,10 @@ fn goals(section: &mut Section, rows: &[Row<'_>]) -> Result<()> {
     );
     let deep = find(DEEP, OURS, this)?;
     for (title, one, other, least) in [
-        (
-            "NBD over TCP by fio",
-            deep,
-            find(DEEP, OURS_NBD, fio)?,
-            GOAL_NBD,
-        ),
-        (
-            "NBD over TCP with equal hosts",
-            deep,
-            find(DEEP, OURS_NBD, this)?,
-            GOAL_NBD,
-        ),
-        (
-            "nbdkit's memory plugin over TCP by fio",
-            deep,
-            find(DEEP, NBDKIT, fio)?,
-            GOAL_NBDKIT,
-        ),
-        (
-            "one connection, with four",
-            find(FOUR, OURS, this)?,
-            deep,
-            GOAL_CONNECTIONS,
-        ),
+        ("NBD over TCP by fio", deep, find(DEEP, OURS_NBD, fio)?, GOAL_NBD),
+        ("NBD over TCP with equal hosts", deep, find(DEEP, OURS_NBD, this)?, GOAL_NBD),
+        ("nbdkit's memory plugin over TCP by fio", deep, find(DEEP, NBDKIT, fio)?, GOAL_NBDKIT),
+        ("one connection, with four", find(FOUR, OURS, this)?, deep, GOAL_CONNECTIONS),
     ] {
         let pairs = one.iter().zip(other);
         let ratio = Spread::of(pairs.map(|(one, other)| one.iops / other.iops.max(1.0)));

@@ -77,11 +77,8 @@ fn in_process(
     Ok(Sample::of_latencies(times, span))
 }
 
-const FIGURES: [(&str, Figure); 3] = [
-    ("IOPS", |s| s.iops),
-    ("p50 us", |s| s.p50_ns / 1e3),
-    ("p99 us", |s| s.p99_ns / 1e3),
-];
+const FIGURES: [(&str, Figure); 3] =
+    [("IOPS", |s| s.iops), ("p50 us", |s| s.p50_ns / 1e3), ("p99 us", |s| s.p99_ns / 1e3)];
 
 struct Paced {
     overhead_ns: [f64; 3],
@@ -125,13 +122,7 @@ impl Paced {
         let mut slowest = in_process(profile, depth, (p50_ns, 0.0), span)?;
         slowest.p99_ns += p99_ns - p50_ns;
         slowest.iops = in_process(profile, depth, (mean_ns, between_ns), span)?.iops;
-        Ok(Paced {
-            overhead_ns,
-            between_ns,
-            seen,
-            model,
-            slowest,
-        })
+        Ok(Paced { overhead_ns, between_ns, seen, model, slowest })
     }
 
     fn beyond(&self, figure: Figure) -> f64 {

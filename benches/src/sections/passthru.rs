@@ -35,11 +35,7 @@ fn variants(span_ms: u64) -> Vec<Variant> {
     );
     vec![
         assay("assay", "", span_ms),
-        assay(
-            "assay, batches of 16",
-            "--iodepth_batch_complete_min 16",
-            span_ms,
-        ),
+        assay("assay, batches of 16", "--iodepth_batch_complete_min 16", span_ms),
         assay("assay, polled", "--hipri", span_ms),
         fio("fio plain", "", span_ms),
         fio("fio fixed", FIXED, span_ms),
@@ -74,10 +70,7 @@ fn within(bench: &Bench, mut guest: Guest, section: &mut Section) -> Result<()> 
         let cost = |_| Ok(guest.run(&short.command())?.cpu_s());
         anyhow::Ok(Spread::of(bench.repeat("start-up in a guest", bench.rounds(), cost)?).median)
     };
-    let idle = [
-        start_up_s(assay("assay", "", 1))?,
-        start_up_s(fio("fio plain", "", 1))?,
-    ];
+    let idle = [start_up_s(assay("assay", "", 1))?, start_up_s(fio("fio plain", "", 1))?];
     let mut variants = variants(bench.span_ms(5_000));
     for variant in &mut variants {
         variant.start_up_s = idle[usize::from(variant.tool == Tool::Fio)];
@@ -104,15 +97,10 @@ fn within(bench: &Bench, mut guest: Guest, section: &mut Section) -> Result<()> 
                 "{how}, best with best: at least {GOAL} times the I/Os per CPU-second of fio's \
                  io_uring_cmd in the same guest"
             ),
-            format!(
-                "{} times ({our_label} against {their_label})",
-                ratio.show(2)
-            ),
+            format!("{} times ({our_label} against {their_label})", ratio.show(2)),
             ratio.median >= GOAL,
         );
-        section
-            .commands
-            .extend([ours, theirs].map(|it| it.variant.command()));
+        section.commands.extend([ours, theirs].map(|it| it.variant.command()));
     }
     section.notes.push(format!(
         "Start-up subtracted: assay {:.0} ms, fio {:.0} ms of the guest's processor time.",

@@ -31,11 +31,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     let mut table = Table::new(&["buffer", "work", "GB/s", "of copy"]);
     for (label, bytes) in SIZES {
         let (mut buffer, mut other) = (vec![1_u8; bytes], vec![2_u8; bytes]);
-        let total = if bench.quick {
-            PER_ROUND_BYTES / 4
-        } else {
-            PER_ROUND_BYTES
-        };
+        let total = if bench.quick { PER_ROUND_BYTES / 4 } else { PER_ROUND_BYTES };
         let times = (total / bytes).max(1);
         let pattern = Pattern::new(SEED);
         let mut rates: [Vec<f64>; 5] = Default::default();

@@ -119,10 +119,7 @@ fn recipes() -> [(&'static str, String); 3] {
     let random = |length: &str| LONG.replace("LENGTH", length);
     [
         ("one pass", STEADY.to_owned()),
-        (
-            "fill, two random passes",
-            fill("100%") + &random(r#"io_size = "200%""#),
-        ),
+        ("fill, two random passes", fill("100%") + &random(r#"io_size = "200%""#)),
         ("two sequential writes", fill("200%")),
     ]
 }
@@ -172,8 +169,6 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         }
     }
     section.tables.push(table);
-    section
-        .commands
-        .push("assay-bench preconditioning".to_owned());
+    section.commands.push("assay-bench preconditioning".to_owned());
     Ok(section)
 }

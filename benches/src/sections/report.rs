@@ -14,11 +14,8 @@ const GOAL_BYTES: u64 = 2_000_000;
 /// Drawn within so many milliseconds of being opened.
 const GOAL_MS: f64 = 1_000.0;
 const PAGE: &str = "report.html";
-const BROWSERS: [&str; 3] = [
-    "/usr/bin/chromium",
-    "/usr/bin/chromium-browser",
-    "/usr/bin/google-chrome",
-];
+const BROWSERS: [&str; 3] =
+    ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /// The drives of DragonFly's report.
 const SEVEN_DRIVES: [&str; 7] = [
@@ -57,9 +54,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
 
 fn make(bench: &Bench, folder: &Path, runs: &str) -> Result<(Outcome, u64)> {
     let page = folder.join(PAGE);
-    let made = bench
-        .runner
-        .run_assay(&format!("report {runs} -o {}", page.display()))?;
+    let made = bench.runner.run_assay(&format!("report {runs} -o {}", page.display()))?;
     Ok((made, std::fs::metadata(page)?.len()))
 }
 
@@ -109,16 +104,12 @@ pub fn measure_lab(bench: &Bench) -> Result<Section> {
         let out = folder.path().join(suite).display().to_string();
         eprintln!("lab report: {suite}");
         let outcome = bench.runner.run_assay(&format!("{command} --out {out}"))?;
-        section
-            .commands
-            .push(format!("assay {command} --out {suite}"));
+        section.commands.push(format!("assay {command} --out {suite}"));
         eprintln!("lab report: {suite} took {:.0} s", outcome.wall_s);
         runs += &format!(" {out}");
     }
     let (made, bytes) = make(bench, folder.path(), &runs)?;
-    section
-        .commands
-        .push("assay report RUN... -o report.html".to_owned());
+    section.commands.push("assay report RUN... -o report.html".to_owned());
     section.notes.push(format!(
         "The page is {:.1} MB, made in {:.2} s with {:.0} MiB of memory.",
         bytes as f64 / 1e6,
@@ -138,10 +129,7 @@ fn drawn(bench: &Bench, folder: &Path, (goal_ms, section): (f64, &mut Section)) 
     };
     let (mut drawing, mut drawn_at, mut charts) = (Vec::new(), Vec::new(), 0.0);
     bench.repeat("report", bench.rounds(), |round| {
-        let profile = folder
-            .join(format!("profile-{round}"))
-            .display()
-            .to_string();
+        let profile = folder.join(format!("profile-{round}")).display().to_string();
         let page = folder.join(PAGE).display().to_string();
         let options = format!(
             "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
@@ -157,19 +145,12 @@ fn drawn(bench: &Bench, folder: &Path, (goal_ms, section): (f64, &mut Section)) 
         Ok(())
     })?;
     let (drawing, drawn_at) = (Spread::of(drawing), Spread::of(drawn_at));
-    let mut table = Table::new(&[
-        "charts",
-        "drawing, ms",
-        "from opening to the last chart, ms",
-    ]);
+    let mut table = Table::new(&["charts", "drawing, ms", "from opening to the last chart, ms"]);
     table.row([&charts, &drawing.show(0), &drawn_at.show(0)]);
     section.tables.push(table);
     section.goal(
         format!("drawn within {:.0} s in Chromium", goal_ms / 1e3),
-        format!(
-            "{:.2} s from opening to the last chart",
-            drawn_at.median / 1e3
-        ),
+        format!("{:.2} s from opening to the last chart", drawn_at.median / 1e3),
         drawn_at.median < goal_ms,
     );
     Ok(())

@@ -25,12 +25,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         "The null target. Two threads can only be twice as fast as one when two processors are \
          free for them.",
     );
-    section
-        .tables
-        .push(table(&all, &[("million IOPS", |s| s.iops / 1e6, 2)]));
-    section
-        .commands
-        .extend(all.iter().map(|series| series.variant.command()));
+    section.tables.push(table(&all, &[("million IOPS", |s| s.iops / 1e6, 2)]));
+    section.commands.extend(all.iter().map(|series| series.variant.command()));
     for (pair, depth) in all.chunks(2).zip([1, 32]) {
         if let [one, two] = pair {
             let ratio = two.ratio(one, |s| s.iops);

@@ -84,15 +84,7 @@ impl Cost {
 }
 
 pub fn command(tag: u32, queue: u16, op: Op, offset_bytes: u64, len_bytes: u32) -> Command {
-    Command {
-        tag,
-        queue,
-        op,
-        offset_bytes,
-        len_bytes,
-        data: DataClass::Incompressible,
-        fua: false,
-    }
+    Command { tag, queue, op, offset_bytes, len_bytes, data: DataClass::Incompressible, fua: false }
 }
 
 /// A closed loop of `load.depth` commands in flight.
@@ -104,18 +96,11 @@ pub fn run(bench: &Bench, drive: &mut Drive, load: Load, start: Nanos) -> Result
     let mut out = Vec::with_capacity(64);
     let mut sent = 0;
     let mut send = |drive: &mut Drive, now: Nanos, tag: u32| {
-        let block = if load.random {
-            rng.below(blocks)
-        } else {
-            sent % blocks
-        };
+        let block = if load.random { rng.below(blocks) } else { sent % blocks };
         sent += 1;
         let queue = if load.one_queue { 0 } else { tag as u16 };
         let offset_bytes = block * u64::from(load.len_bytes);
-        drive.submit(
-            now,
-            command(tag, queue, load.op, offset_bytes, load.len_bytes),
-        );
+        drive.submit(now, command(tag, queue, load.op, offset_bytes, load.len_bytes));
     };
     let from_s = cpu_s();
     let at_once = load.count.min(u64::from(load.depth));
@@ -154,10 +139,7 @@ pub fn scaled(name: &str, factor: u64, state: InitialState) -> Result<Drive> {
     let mut profile = Profile::builtin(name)?;
     profile.nand.dies.value *= u16::try_from(factor)?;
     profile.identity.capacity_bytes.value *= factor;
-    let options = DriveOptions {
-        state,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { state, ..DriveOptions::default() };
     let drive = Drive::new(profile, options)?;
     // As `sim:` drives have it.
     assay_sim_host::prefer_huge_tables(&drive);
@@ -347,10 +329,7 @@ fn hour(bench: &Bench, section: &mut Section) -> Result<()> {
     };
     let cost = run(bench, &mut drive, load, filled.end)?;
     let mut table = Table::new(&[HOUR, "s", "hash of the completions"]);
-    for (label, cost) in [
-        ("sequential fill", &filled),
-        ("random writes after it", &cost),
-    ] {
+    for (label, cost) in [("sequential fill", &filled), ("random writes after it", &cost)] {
         let hash = format!("{:016x}", cost.hash);
         table.row([&label, &format!("{:.1}", cost.cpu_s), &hash]);
     }

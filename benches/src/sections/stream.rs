@@ -20,11 +20,7 @@ fn assay(label: &str, command: &str) -> Variant {
 
 fn fio(label: &str, options: &str, bytes: u64) -> Variant {
     let fixed = "--name=stream --bs=128k --direct=1 --output-format=json";
-    Variant::new(
-        Tool::Fio,
-        label,
-        &format!("{fixed} --size={bytes} {options}"),
-    )
+    Variant::new(Tool::Fio, label, &format!("{fixed} --size={bytes} {options}"))
 }
 
 fn run(bench: &Bench, variant: &Variant, direction: &str) -> Result<Sample> {
@@ -34,10 +30,7 @@ fn run(bench: &Bench, variant: &Variant, direction: &str) -> Result<Sample> {
         Tool::Assay => &document["bytes_per_s"],
         Tool::Fio => &document["jobs"][0][direction]["bw_bytes"],
     };
-    Ok(Sample {
-        bytes_per_s: reported.as_f64().unwrap_or(0.0),
-        ..Sample::cost(&outcome)
-    })
+    Ok(Sample { bytes_per_s: reported.as_f64().unwrap_or(0.0), ..Sample::cost(&outcome) })
 }
 
 struct Work<'a> {
@@ -81,9 +74,7 @@ fn compare(
             &series.spread(|s| s.system_s * per_gib).show(3),
         ]);
         let variants = [Some(&series.variant), then(&series.variant)];
-        section
-            .commands
-            .extend(variants.into_iter().flatten().map(Variant::command));
+        section.commands.extend(variants.into_iter().flatten().map(Variant::command));
     }
     let Some((ours, theirs)) = best_of_each(&all, |s| s.bytes_per_s, |_| true) else {
         return Ok(());
@@ -140,12 +131,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         let write = |label: &str, options: &str| {
             fio(label, &format!("--rw=write --refill_buffers {options}"))
         };
-        let work = |what, direction, then| Work {
-            what,
-            direction,
-            bytes,
-            then,
-        };
+        let work = |what, direction, then| Work { what, direction, bytes, then };
         let variants = vec![
             assay("assay", &record("")),
             assay("assay, depth 8", &record("--iodepth 8")),
@@ -155,13 +141,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             write("fio psync", "--ioengine=psync"),
         ];
         let what = format!("record, {name}");
-        compare(
-            bench,
-            &mut table,
-            &mut section,
-            work(&what, "write", None),
-            variants,
-        )?;
+        compare(bench, &mut table, &mut section, work(&what, "write", None), variants)?;
         let replay = format!("replay {path} --raw --length {bytes} --to /dev/null");
         let variants = vec![
             assay("assay", &replay),
@@ -170,44 +150,19 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             fio("fio psync", "--rw=read --ioengine=psync"),
         ];
         let what = format!("replay, {name}");
-        compare(
-            bench,
-            &mut table,
-            &mut section,
-            work(&what, "read", None),
-            variants,
-        )?;
+        compare(bench, &mut table, &mut section, work(&what, "read", None), variants)?;
         let proof = "--rw=write --verify=crc32c --do_verify=1 --verify_state_save=0";
-        let variants = vec![
-            assay("assay", &record("--index")),
-            fio("fio", &format!("{proof} {ring}")),
-        ];
-        let (what, verify) = (
-            format!("prove, {name}"),
-            assay("verify", &format!("verify {path}")),
-        );
-        compare(
-            bench,
-            &mut table,
-            &mut section,
-            work(&what, "read", Some(verify)),
-            variants,
-        )?;
+        let variants =
+            vec![assay("assay", &record("--index")), fio("fio", &format!("{proof} {ring}"))];
+        let (what, verify) = (format!("prove, {name}"), assay("verify", &format!("verify {path}")));
+        compare(bench, &mut table, &mut section, work(&what, "read", Some(verify)), variants)?;
     }
     let null = "--filename=null --ioengine=null --rw=write --refill_buffers --iodepth=32";
     let variants = vec![
-        assay(
-            "assay",
-            &format!("record null: --pattern 1 --length {NULL_BYTES}"),
-        ),
+        assay("assay", &format!("record null: --pattern 1 --length {NULL_BYTES}")),
         fio("fio null", null, NULL_BYTES),
     ];
-    let work = Work {
-        what: "record, nothing",
-        direction: "write",
-        bytes: NULL_BYTES,
-        then: None,
-    };
+    let work = Work { what: "record, nothing", direction: "write", bytes: NULL_BYTES, then: None };
     compare(bench, &mut table, &mut section, work, variants)?;
     section.tables.push(table);
     memory(bench, &mut section)?;
@@ -227,11 +182,7 @@ fn memory(bench: &Bench, section: &mut Section) -> Result<()> {
     let long = Spread::of(both.iter().map(|&(_, long)| long)).median;
     section.goal(
         "a stream of 64 GiB needs no more memory than one of 1 GiB (within 1 MiB)",
-        format!(
-            "{:.1} and {:.1} MiB resident",
-            long / 1048576.0,
-            short / 1048576.0
-        ),
+        format!("{:.1} and {:.1} MiB resident", long / 1048576.0, short / 1048576.0),
         long - short < GOAL_GROWTH_BYTES,
     );
     Ok(())

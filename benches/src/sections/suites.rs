@@ -29,10 +29,8 @@ fn whole_runs() -> Result<[WholeRun; 5]> {
     let (first_half, second_half) = halves.context("suites/consistency.toml has no second half")?;
     // The first charts and the verdict are about the first half.
     let head = CONSISTENCY.split(STEPS).next().unwrap_or_default();
-    let head: String = head
-        .split_inclusive('\n')
-        .filter(|line| !line.starts_with("first_charts"))
-        .collect();
+    let head: String =
+        head.split_inclusive('\n').filter(|line| !line.starts_with("first_charts")).collect();
     let second_half = second_half.split(VERDICT).next().unwrap_or_default();
     let first_half = (first_half.to_owned(), "up to its step purge-spare");
     let second_half = (
@@ -40,13 +38,7 @@ fn whole_runs() -> Result<[WholeRun; 5]> {
         "from its step purge-spare on, without verdict",
     );
     let (m8pe, mx300, samsung) = ("sim:plextor-m8pe-y", "sim:crucial-mx300", "sim:samsung-951");
-    let run = |title, suite, part, drive, goal_s| WholeRun {
-        title,
-        suite,
-        part,
-        drive,
-        goal_s,
-    };
+    let run = |title, suite, part, drive, goal_s| WholeRun { title, suite, part, drive, goal_s };
     let (one_hour, spare, whole) = (
         "consistency, a fill and an hour",
         "consistency, a fill and an hour with 25 % spare",
@@ -72,9 +64,7 @@ fn memory_load_ns() -> (f64, f64) {
     assay_io::memory::prefer_huge_pages(&table);
     table.fill(1);
     let mut rng = Rng::stream(1, "memory loads");
-    let places: Vec<u32> = (0..LOADS)
-        .map(|_| rng.below(TABLE_ENTRIES) as u32)
-        .collect();
+    let places: Vec<u32> = (0..LOADS).map(|_| rng.below(TABLE_ENTRIES) as u32).collect();
     let load = |place: u32| table[place as usize];
     let from_s = cpu_s();
     for batch in places.chunks(INDEPENDENT_LOADS as usize) {
@@ -112,33 +102,17 @@ pub fn measure(bench: &Bench) -> Result<Section> {
     ]);
     let mut measure_memory = |when: &str| {
         let (independent_ns, dependent_ns) = memory_load_ns();
-        memory.row([
-            &when,
-            &format!("{independent_ns:.1}"),
-            &format!("{dependent_ns:.0}"),
-        ]);
+        memory.row([&when, &format!("{independent_ns:.1}"), &format!("{dependent_ns:.0}")]);
     };
     measure_memory("before");
     let folder = tempfile::tempdir()?;
-    let head = [
-        "suite",
-        "drive",
-        "wall time, s",
-        "processor time, s",
-        "memory, MiB",
-    ];
+    let head = ["suite", "drive", "wall time, s", "processor time, s", "memory, MiB"];
     let mut table = Table::new(&head);
     let scale = if bench.quick { " --scale 0.01" } else { "" };
     for (index, run) in whole_runs()?.into_iter().enumerate() {
         let WholeRun { title, drive, .. } = run;
         eprintln!("suites: {title}, {drive}");
-        let path = |name: &str| {
-            folder
-                .path()
-                .join(format!("{index}{name}"))
-                .display()
-                .to_string()
-        };
+        let path = |name: &str| folder.path().join(format!("{index}{name}")).display().to_string();
         let (out, file) = (path(""), path(".toml"));
         let (suite, command) = match run.part {
             Some((text, what)) => {
@@ -150,9 +124,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
             None => (run.suite, format!("assay run {} {drive}{scale}", run.suite)),
         };
         section.commands.push(command);
-        let outcome = bench
-            .runner
-            .run_assay(&format!("run {suite} {drive}{scale} --out {out}"))?;
+        let outcome = bench.runner.run_assay(&format!("run {suite} {drive}{scale} --out {out}"))?;
         if let Some(goal_s) = run.goal_s {
             section.goal(
                 format!("{title} on `{drive}` within {goal_s:.0} s"),

@@ -146,12 +146,7 @@ struct CauseSpan {
 
 impl CauseSpan {
     fn new(from: usize, to: usize, cause: Cause, evidence: impl Into<String>) -> CauseSpan {
-        CauseSpan {
-            from,
-            to,
-            cause,
-            evidence: evidence.into(),
-        }
+        CauseSpan { from, to, cause, evidence: evidence.into() }
     }
 }
 

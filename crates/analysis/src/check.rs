@@ -75,12 +75,7 @@ pub struct Finding {
 
 impl Finding {
     fn new(about: &str, rating: Rating, text: impl Into<String>) -> Finding {
-        Finding {
-            about: about.to_owned(),
-            rating,
-            text: text.into(),
-            next: Vec::new(),
-        }
+        Finding { about: about.to_owned(), rating, text: text.into(), next: Vec::new() }
     }
 
     fn then(mut self, next: &str) -> Finding {
@@ -142,11 +137,7 @@ pub struct CheckInput<'a> {
 /// `None` where the run has no such drive.
 pub fn check(input: &CheckInput<'_>) -> Option<Check> {
     let record = input.run.manifest.drives.get(input.drive)?;
-    let mut findings = vec![
-        link(input, record),
-        health(input),
-        temperature(input, record),
-    ];
+    let mut findings = vec![link(input, record), health(input), temperature(input, record)];
     findings.extend(settings(input, record));
     findings.extend(failures(input));
     let (figures, without_reference) = measured::figures(input, record);
@@ -155,11 +146,7 @@ pub fn check(input: &CheckInput<'_>) -> Option<Check> {
     let worst = findings.iter().map(|finding| finding.rating).max();
     // A good link and health say nothing about speed.
     let rating = worst.filter(|worst| worst.is_below()).or(rated);
-    Some(Check {
-        rating: rating.unwrap_or(Rating::CannotBeJudged),
-        findings,
-        without_reference,
-    })
+    Some(Check { rating: rating.unwrap_or(Rating::CannotBeJudged), findings, without_reference })
 }
 
 impl<'a> CheckInput<'a> {
@@ -205,12 +192,8 @@ fn link(input: &CheckInput<'_>, record: &DriveRecord) -> Finding {
 }
 
 fn not_a_drive(about: &str, layer: &str) -> Finding {
-    Finding::new(
-        about,
-        Rating::CannotBeJudged,
-        format!("not a drive but {layer}"),
-    )
-    .then("check the drive under it, by its block device")
+    Finding::new(about, Rating::CannotBeJudged, format!("not a drive but {layer}"))
+        .then("check the drive under it, by its block device")
 }
 
 const HEALTH: &str = "health";
@@ -219,19 +202,10 @@ const HEALTH: &str = "health";
 /// 5.16.1.3).
 fn health(input: &CheckInput<'_>) -> Finding {
     let Some(health) = &input.health else {
-        return Finding::new(
-            HEALTH,
-            Rating::CannotBeJudged,
-            "no NVMe health log can be read",
-        )
-        .then("run it as root on the drive itself; smartctl -a DEVICE reads other drives");
+        return Finding::new(HEALTH, Rating::CannotBeJudged, "no NVMe health log can be read")
+            .then("run it as root on the drive itself; smartctl -a DEVICE reads other drives");
     };
-    let Health {
-        media_errors,
-        used_pct,
-        spare_pct,
-        ..
-    } = health;
+    let Health { media_errors, used_pct, spare_pct, .. } = health;
     let text = format!(
         "{used_pct} % of the rated endurance used, {spare_pct} % spare, {media_errors} media errors"
     );
@@ -296,12 +270,7 @@ fn settings(input: &CheckInput<'_>, record: &DriveRecord) -> Vec<Finding> {
         Some(finding.then(&warning.advice).then(tell))
     });
     let mut findings: Vec<Finding> = found.collect();
-    let shown = [
-        "scheduler",
-        "hardware queues",
-        "requests per queue",
-        "write cache",
-    ];
+    let shown = ["scheduler", "hardware queues", "requests per queue", "write cache"];
     let values = shown.iter().filter_map(|name| {
         let value = record.details.get(*name)?;
         Some(format!("{name} {value}"))
@@ -322,12 +291,8 @@ fn failures(input: &CheckInput<'_>) -> Vec<Finding> {
         code::DRIVE_LOST,
         code::CRITICAL_WARNING_RAISED,
     ];
-    let failed = input
-        .warnings()
-        .filter(|w| FAILED.contains(&w.code.as_str()));
-    failed
-        .map(|w| Finding::new("reads", Rating::FarBelow, &w.message).then(&w.advice))
-        .collect()
+    let failed = input.warnings().filter(|w| FAILED.contains(&w.code.as_str()));
+    failed.map(|w| Finding::new("reads", Rating::FarBelow, &w.message).then(&w.advice)).collect()
 }
 
 #[cfg(test)]

@@ -39,12 +39,7 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics, in the order they are shown.
-    pub const ALL: [Metric; 4] = [
-        Metric::MibPerS,
-        Metric::Iops,
-        Metric::LatencyMean,
-        Metric::P99,
-    ];
+    pub const ALL: [Metric; 4] = [Metric::MibPerS, Metric::Iops, Metric::LatencyMean, Metric::P99];
 
     /// Comparisons are by operation and in nanoseconds, so that key and label are their own.
     fn figure(self) -> Figure {
@@ -98,11 +93,7 @@ pub struct DriveGroup {
 impl DriveGroup {
     /// Marked if simulated.
     pub fn full_name(&self) -> String {
-        if self.simulated {
-            format!("{} (simulated)", self.name)
-        } else {
-            self.name.clone()
-        }
+        if self.simulated { format!("{} (simulated)", self.name) } else { self.name.clone() }
     }
 }
 
@@ -139,10 +130,7 @@ pub struct DifferenceCounts {
 
 impl DifferenceCounts {
     pub fn total(&self) -> usize {
-        Difference::ALL
-            .iter()
-            .map(|answer| self.count(*answer))
-            .sum()
+        Difference::ALL.iter().map(|answer| self.count(*answer)).sum()
     }
 
     pub fn count(&self, answer: Difference) -> usize {
@@ -184,9 +172,7 @@ impl GroupComparison {
         let compared = || self.workloads.iter().flat_map(|w| &w.metrics);
         let count = |answer| {
             let wanted = (metric, answer);
-            compared()
-                .filter(|c| (c.metric, c.comparison.answer) == wanted)
-                .count()
+            compared().filter(|c| (c.metric, c.comparison.answer) == wanted).count()
         };
         DifferenceCounts {
             faster: count(Difference::Faster),
@@ -201,14 +187,9 @@ impl GroupComparison {
     /// Geometric mean of a metric's ratios over some workloads; `None` without any.
     pub fn typical_ratio(&self, metric: Metric, of: fn(&CellPlan) -> bool) -> Option<f64> {
         let workloads = self.workloads.iter().filter(|w| of(&w.plan));
-        let compared = workloads
-            .flat_map(|w| &w.metrics)
-            .filter(|c| c.metric == metric);
+        let compared = workloads.flat_map(|w| &w.metrics).filter(|c| c.metric == metric);
         let ratios = compared.filter_map(|c| c.comparison.ratio);
-        let logs: Vec<f64> = ratios
-            .filter(|r| r.is_finite() && *r > 0.0)
-            .map(f64::ln)
-            .collect();
+        let logs: Vec<f64> = ratios.filter(|r| r.is_finite() && *r > 0.0).map(f64::ln).collect();
         (!logs.is_empty()).then(|| mean(&logs).exp())
     }
 
@@ -287,11 +268,7 @@ pub fn is_at_depth_one(plan: &CellPlan) -> bool {
 pub fn compare_runs(runs: &[Run], terms: ComparisonSettings) -> Comparisons {
     let (groups, by) = groups(runs);
     let pair = |other| pair(runs, &groups, (0, other), by, terms);
-    Comparisons {
-        pairs: (1..groups.len()).map(pair).collect(),
-        groups,
-        by,
-    }
+    Comparisons { pairs: (1..groups.len()).map(pair).collect(), groups, by }
 }
 
 fn pair(
@@ -301,10 +278,7 @@ fn pair(
     by: SideKind,
     terms: ComparisonSettings,
 ) -> GroupComparison {
-    let (a, b) = (
-        Side::of(runs, &groups[baseline]),
-        Side::of(runs, &groups[other]),
-    );
+    let (a, b) = (Side::of(runs, &groups[baseline]), Side::of(runs, &groups[other]));
     let (keys_of_a, keys_of_b) = (a.keys(), b.keys());
     let mut workloads = Vec::new();
     for (key, plan) in keys_of_a.iter().filter(|(key, _)| b.has(key)) {
@@ -336,12 +310,7 @@ fn pair(
             nearest.unwrap_or_default()
         ));
     }
-    GroupComparison {
-        baseline,
-        other,
-        workloads,
-        notes,
-    }
+    GroupComparison { baseline, other, workloads, notes }
 }
 
 fn compared(
@@ -361,25 +330,16 @@ fn compared(
         (!values.is_empty()).then(|| mean(&values))
     };
     let mut comparison = compare(&of_a, &of_b, metric.quantity(), metric.better(), terms);
-    let missing = || {
-        a.missing(metric, op, key)
-            .or_else(|| b.missing(metric, op, key))
-    };
+    let missing = || a.missing(metric, op, key).or_else(|| b.missing(metric, op, key));
     if comparison.answer == Difference::CannotTell
         && comparison.interval.is_none()
         && comparison.ratio.is_some()
         && let Some(missing) = missing()
     {
-        comparison.why = Some(format!(
-            "a single run per side, and no interval within it: {missing}"
-        ));
+        comparison.why =
+            Some(format!("a single run per side, and no interval within it: {missing}"));
     }
-    Some(MetricComparison {
-        metric,
-        baseline: mean(&of_a),
-        other: mean(&of_b),
-        comparison,
-    })
+    Some(MetricComparison { metric, baseline: mean(&of_a), other: mean(&of_b), comparison })
 }
 
 fn notes(runs: &[Run], a: &DriveGroup, b: &DriveGroup, by: SideKind) -> Vec<String> {

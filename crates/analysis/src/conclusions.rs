@@ -66,11 +66,7 @@ impl Rows<'_> {
     }
 
     fn say(&mut self, name: &'static str, text: impl Into<String>) {
-        self.into.push(Conclusion {
-            name,
-            text: Some(text.into()),
-            ..self.about.clone()
-        });
+        self.into.push(Conclusion { name, text: Some(text.into()), ..self.about.clone() });
     }
 }
 
@@ -108,26 +104,15 @@ fn of_place(place: Place<'_>, found: &mut Conclusions) {
     cells::endurance(place, rows);
     if steady_state::claims_steady_state(&cell.plan) && part.result.is_some() {
         let why = steady_state::not_steady_reason(run, cell, part.drive);
-        let mut rows = Rows {
-            about: place.conclusion("steady_state", ""),
-            into: rows,
-        };
-        rows.add_with(
-            "achieved",
-            "",
-            f64::from(u8::from(why.is_none())),
-            None,
-            why,
-        );
+        let mut rows = Rows { about: place.conclusion("steady_state", ""), into: rows };
+        rows.add_with("achieved", "", f64::from(u8::from(why.is_none())), None, why);
     }
     if let Some(observed) = attribution::observe(run, cell, part.drive) {
         let phases = attribution::phases(&observed);
         if let Some(throttling) = attribution::throttling(&observed, &phases) {
             cells::throttling(place, &throttling, rows);
         }
-        found
-            .phases
-            .extend(phases.iter().map(|phase| phase_row(place, phase)));
+        found.phases.extend(phases.iter().map(|phase| phase_row(place, phase)));
     }
     if part.result.is_none() {
         return;
@@ -173,15 +158,8 @@ fn phase_row(place: Place<'_>, phase: &RatePhase) -> PhaseRow {
     };
     match phase.cause {
         Cause::SlcCacheExhausted { cache_bytes } => row.cache_bytes = Some(cache_bytes),
-        Cause::GcSteady {
-            write_amplification,
-        } => row.write_amplification = write_amplification,
-        Cause::ThermalThrottling {
-            onset_c,
-            onset_s,
-            duty_pct,
-            period_s,
-        } => {
+        Cause::GcSteady { write_amplification } => row.write_amplification = write_amplification,
+        Cause::ThermalThrottling { onset_c, onset_s, duty_pct, period_s } => {
             row.onset_c = onset_c;
             row.onset_s = Some(onset_s);
             row.duty_pct = Some(duty_pct);

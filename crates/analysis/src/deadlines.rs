@@ -46,10 +46,7 @@ pub fn misses_of_cell(drive: &CellDrive, deadline: Nanos) -> Vec<Misses> {
     };
     let of_op = |(op, cumulative): &(Op, Vec<(Nanos, u64)>)| {
         let completed = cumulative.last().map_or(0, |last| last.1);
-        let in_time = cumulative
-            .iter()
-            .rev()
-            .find(|(latency, _)| *latency <= deadline);
+        let in_time = cumulative.iter().rev().find(|(latency, _)| *latency <= deadline);
         let failed = errors(*op);
         let ios = completed + failed;
         (ios > 0).then(|| Misses {
@@ -64,9 +61,7 @@ pub fn misses_of_cell(drive: &CellDrive, deadline: Nanos) -> Vec<Misses> {
 
 /// All operations but flushes together.
 pub fn of_all(drive: &CellDrive, deadline: Nanos) -> Option<Misses> {
-    let each = misses_of_cell(drive, deadline)
-        .into_iter()
-        .filter(|m| m.op != Op::Flush);
+    let each = misses_of_cell(drive, deadline).into_iter().filter(|m| m.op != Op::Flush);
     each.reduce(|sum, next| Misses {
         ios: sum.ios + next.ios,
         missed: sum.missed + next.missed,

@@ -55,10 +55,7 @@ impl fmt::Display for NoAmplification {
                 "a counter of bytes written decreased: another drive, or counters that were reset",
             ),
             NoAmplification::NothingWritten => f.write_str("nothing was written by its own count"),
-            NoAmplification::Coarse {
-                host_bytes,
-                unit_bytes: (host, media),
-            } => write!(
+            NoAmplification::Coarse { host_bytes, unit_bytes: (host, media) } => write!(
                 f,
                 "{} written are too few for counters with steps of {} (host) and {} (media): the \
                  error would exceed {MAX_ERROR_PCT} %",
@@ -116,18 +113,11 @@ pub struct Origins {
 pub fn origins(drive: &DriveRecord) -> Option<Origins> {
     let origin = |source, unit_bytes| CounterOrigin { source, unit_bytes };
     match drive.endurance {
-        Some(EnduranceCounters {
-            media: Some(media),
-            host,
-            ..
-        }) => Some(Origins { media, host }),
+        Some(EnduranceCounters { media: Some(media), host, .. }) => Some(Origins { media, host }),
         Some(_) => None,
         None if drive.simulated => {
             let model = origin(CounterSource::Simulated, 1);
-            Some(Origins {
-                media: model,
-                host: model,
-            })
+            Some(Origins { media: model, host: model })
         }
         None => Some(Origins {
             media: origin(CounterSource::OcpSmart, 1),
@@ -155,12 +145,7 @@ impl CounterSpan {
                 self.decreased |= now.0 < before.0 || now.1 < before.1;
                 self.last = Some(now);
             }
-            _ => {
-                *self = CounterSpan {
-                    first: Some(now),
-                    ..CounterSpan::default()
-                }
-            }
+            _ => *self = CounterSpan { first: Some(now), ..CounterSpan::default() },
         }
     }
 
@@ -169,19 +154,13 @@ impl CounterSpan {
         let first = self.first.ok_or(NoAmplification::NoCounter)?;
         let last = self.last.ok_or(NoAmplification::OneReading)?;
         let grown = last.0.checked_sub(first.0).zip(last.1.checked_sub(first.1));
-        grown
-            .filter(|_| !self.decreased)
-            .ok_or(NoAmplification::Decreased)
+        grown.filter(|_| !self.decreased).ok_or(NoAmplification::Decreased)
     }
 
     /// Growth from the first to the last reading.
     pub fn growth(&self) -> Result<Growth, NoAmplification> {
         let (host_bytes, media_bytes) = self.grown()?;
-        Ok(Growth {
-            host_bytes,
-            media_bytes,
-            pairs: 1,
-        })
+        Ok(Growth { host_bytes, media_bytes, pairs: 1 })
     }
 }
 
@@ -363,9 +342,7 @@ fn endurance(run: &Run, drive: usize, step: &str, factor: f64) -> Option<Workloa
     let host_bytes = rated.media_bytes as f64 / factor;
     let years = run.manifest.parameters.get(WARRANTY_YEARS);
     let years = years.and_then(|text| text.parse::<f64>().ok());
-    let days = years
-        .filter(|years| *years > 0.0)
-        .map(|y| y * DAYS_PER_YEAR);
+    let days = years.filter(|years| *years > 0.0).map(|y| y * DAYS_PER_YEAR);
     let capacity = record.capacity_bytes as f64;
     Some(WorkloadEndurance {
         host_bytes,

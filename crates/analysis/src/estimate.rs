@@ -20,10 +20,7 @@ pub struct Missing {
 }
 
 impl Missing {
-    pub const UNMEASURED: Missing = Missing {
-        reason: NoInterval::NoValues,
-        step_s: 1.0,
-    };
+    pub const UNMEASURED: Missing = Missing { reason: NoInterval::NoValues, step_s: 1.0 };
 }
 
 impl fmt::Display for Missing {
@@ -70,11 +67,8 @@ pub fn of_several<'a>(drives: impl IntoIterator<Item = &'a CellDrive>) -> Estima
     let samples: Vec<IntervalSample> = drives.flat_map(CellDrive::measured_intervals).collect();
     let ios = |of: fn(&IntervalSample) -> u64| samples.iter().map(of).sum::<u64>();
     // As in results: the latency of the operation that moved more, of reads when even.
-    let op: fn(&IntervalSample) -> &OpCounts = if ios(|s| s.write.ios) > ios(|s| s.read.ios) {
-        |s| &s.write
-    } else {
-        |s| &s.read
-    };
+    let op: fn(&IntervalSample) -> &OpCounts =
+        if ios(|s| s.write.ios) > ios(|s| s.read.ios) { |s| &s.write } else { |s| &s.read };
     of_operation(&samples, op)
 }
 

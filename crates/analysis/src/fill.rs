@@ -20,14 +20,7 @@ pub fn same_workload(a: &CellPlan, b: &CellPlan) -> bool {
     let key = |plan: &CellPlan| {
         let w = &plan.workload;
         let area = (w.offset_bytes, w.span_bytes);
-        (
-            w.rw.clone(),
-            w.bs_bytes,
-            w.iodepth,
-            w.numjobs,
-            area,
-            w.power_state,
-        )
+        (w.rw.clone(), w.bs_bytes, w.iodepth, w.numjobs, area, w.power_state)
     };
     key(a) == key(b)
 }
@@ -51,10 +44,7 @@ pub fn of_cell(run: &Run, cell: &CellRecord, drive: usize) -> Option<FillEffect>
     let empty = reference(run, cell)?.drive(drive)?.result.as_ref()?;
     let now = cell.drive(drive)?.result.as_ref()?;
     let found = interference::between(empty, now);
-    Some(FillEffect {
-        of_empty_pct: found.kept_iops_pct,
-        p99_ratio: found.p99,
-    })
+    Some(FillEffect { of_empty_pct: found.kept_iops_pct, p99_ratio: found.p99 })
 }
 
 #[cfg(test)]

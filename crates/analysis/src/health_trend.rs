@@ -88,11 +88,7 @@ impl HealthPoint {
 
     /// `None` where the steps of the counters leave it open (those of a young drive).
     fn ratio(&self, media_bytes: u64, host_bytes: u64) -> Option<f64> {
-        let growth = Growth {
-            host_bytes,
-            media_bytes,
-            pairs: 1,
-        };
+        let growth = Growth { host_bytes, media_bytes, pairs: 1 };
         let found = amplification(growth, self.origins.as_ref()?);
         found.ok().map(|found| found.factor)
     }
@@ -164,9 +160,8 @@ fn point(run: &Run, position: usize, index: usize) -> Option<HealthPoint> {
     let at: jiff::Timestamp = date.parse().ok()?;
     let parts = run.cells.iter().filter_map(|cell| cell.drive(index));
     // Without a health log there is at most a temperature.
-    let mut readings = parts
-        .flat_map(|part| &part.telemetry)
-        .filter(|reading| reading.percentage_used.is_some());
+    let mut readings =
+        parts.flat_map(|part| &part.telemetry).filter(|reading| reading.percentage_used.is_some());
     let first = HealthReading::of(readings.next()?);
     let last = readings.next_back().map_or(first, HealthReading::of);
     Some(HealthPoint {
@@ -247,10 +242,7 @@ fn project(points: &[HealthPoint]) -> Result<Projection, String> {
     let mean = |of: fn(&(f64, f64)) -> f64| used.iter().map(of).sum::<f64>() / count;
     let (mid_day, mid_used) = (mean(|p| p.0), mean(|p| p.1));
     let squares: f64 = used.iter().map(|p| (p.0 - mid_day).powi(2)).sum();
-    let products: f64 = used
-        .iter()
-        .map(|p| (p.0 - mid_day) * (p.1 - mid_used))
-        .sum();
+    let products: f64 = used.iter().map(|p| (p.0 - mid_day) * (p.1 - mid_used)).sum();
     let pct_per_day = products / squares;
     if squares <= 0.0 || pct_per_day <= 0.0 {
         return Err("no projection: Percentage Used does not grow with the date".to_owned());
@@ -265,9 +257,7 @@ fn project(points: &[HealthPoint]) -> Result<Projection, String> {
         pct_per_day,
         at_s: at(pct_per_day),
         earliest_s: at(pct_per_day + error),
-        latest_s: Some(pct_per_day - error)
-            .filter(|slope| *slope > 0.0)
-            .and_then(at),
+        latest_s: Some(pct_per_day - error).filter(|slope| *slope > 0.0).and_then(at),
     })
 }
 

@@ -28,14 +28,10 @@ pub fn unit(points: &[(u64, f64)]) -> Option<Unit> {
     let mut points = points.to_vec();
     points.sort_by_key(|point| point.0);
     let (_, least) = *points.last().filter(|_| points.len() > 1)?;
-    let at = points
-        .iter()
-        .position(|(_, factor)| *factor <= ALIKE * least)?;
+    let at = points.iter().position(|(_, factor)| *factor <= ALIKE * least)?;
     let (bytes, factor) = points[at];
     // All larger ones are alike.
-    let follow = points[at..]
-        .iter()
-        .all(|(_, factor)| *factor <= ALIKE * least);
+    let follow = points[at..].iter().all(|(_, factor)| *factor <= ALIKE * least);
     match at.checked_sub(1).map(|below| points[below].1) {
         _ if !follow => None,
         None => Some(Unit::AtMost(bytes)),

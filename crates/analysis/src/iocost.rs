@@ -16,14 +16,8 @@ pub struct IoCost {
 }
 
 /// Keys of the model, which are also the suite's steps.
-pub const COEFFICIENTS: [&str; 6] = [
-    "rbps",
-    "rseqiops",
-    "rrandiops",
-    "wbps",
-    "wseqiops",
-    "wrandiops",
-];
+pub const COEFFICIENTS: [&str; 6] =
+    ["rbps", "rseqiops", "rrandiops", "wbps", "wseqiops", "wrandiops"];
 
 /// `None` of other suites, and where a test was not measured.
 pub fn of_drive(run: &Run, drive: usize) -> Option<IoCost> {
@@ -49,10 +43,7 @@ pub fn of_drive(run: &Run, drive: usize) -> Option<IoCost> {
         let latency = result(step).map(CellResult::latency);
         latency.map_or(0, |latency| latency.p95 / 1000)
     });
-    Some(IoCost {
-        coefficients,
-        p95_us,
-    })
+    Some(IoCost { coefficients, p95_us })
 }
 
 impl IoCost {

@@ -28,11 +28,7 @@ pub fn total_depth(workload: &WorkloadRecord) -> u32 {
 /// and one of them is no sweep.
 pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
     // These vary within a sweep.
-    let same = |workload| WorkloadRecord {
-        iodepth: 0,
-        numjobs: 0,
-        ..workload
-    };
+    let same = |workload| WorkloadRecord { iodepth: 0, numjobs: 0, ..workload };
     let point = |cell: &CellRecord| {
         let depth = total_depth(&cell.plan.workload);
         Some((depth, result(cell, drive)?.iops()))
@@ -48,10 +44,7 @@ pub fn of_step(run: &Run, step: &str, drive: usize) -> Vec<SweepKnee> {
 
 /// One per workload. Only whole open-loop cells with [`CellView::Load`] count.
 pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
-    let same = |workload| WorkloadRecord {
-        rate_iops: 0.0,
-        ..workload
-    };
+    let same = |workload| WorkloadRecord { rate_iops: 0.0, ..workload };
     let point = |cell: &CellRecord| {
         let result = result(cell, drive)?;
         Some(LoadPoint {
@@ -73,16 +66,7 @@ pub fn of_load(run: &Run, step: &str, drive: usize) -> Vec<CurveKnee> {
 /// As recorded, else as planned, else (a run of an earlier version) the planned share of the best
 /// rate of the step that the load refers to. `None` for a closed loop.
 pub fn offered(run: &Run, cell: &CellRecord, drive: usize) -> Option<f64> {
-    let recorded = || {
-        Some(
-            *cell
-                .drive(drive)?
-                .result
-                .as_ref()?
-                .values
-                .get(OFFERED_IOPS)?,
-        )
-    };
+    let recorded = || Some(*cell.drive(drive)?.result.as_ref()?.values.get(OFFERED_IOPS)?);
     let planned = Some(cell.plan.workload.rate_iops).filter(|rate| *rate > 0.0);
     let from_share = || {
         let load = cell.plan.load.as_ref()?;

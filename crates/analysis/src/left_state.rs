@@ -54,10 +54,7 @@ fn title<'a>(run: &'a Run, step: &'a str) -> &'a str {
 fn probed(cell: &CellRecord, drive: usize) -> Option<f64> {
     let values = &cell.drive(drive)?.result.as_ref()?.values;
     let is_probe = cell.plan.id.ends_with(PROBE_PHASE) && values.contains_key(PROBE_START_PCT);
-    values
-        .get(STEADY_BYTES_PER_SECOND)
-        .copied()
-        .filter(|rate| is_probe && *rate > 0.0)
+    values.get(STEADY_BYTES_PER_SECOND).copied().filter(|rate| is_probe && *rate > 0.0)
 }
 
 /// Whether the drive was in steady state when this cell began: the cell before it made the same
@@ -68,10 +65,7 @@ pub fn began_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
     if continues_steady(run, cell, drive) || begins_in_own_blocks(run, cell, drive) {
         return true;
     }
-    let before = run
-        .cells
-        .iter()
-        .take_while(|other| other.plan.id != cell.plan.id);
+    let before = run.cells.iter().take_while(|other| other.plan.id != cell.plan.id);
     let changes = |other: &&CellRecord| {
         matches!(other.plan.kind, CellKind::Prepare | CellKind::Purge)
             && other.plan.drives == [drive]
@@ -97,12 +91,7 @@ fn are_same_writes(one: &CellRecord, other: &CellRecord) -> bool {
         let workload = &cell.plan.workload;
         let threads = (workload.rw == "write").then_some((workload.numjobs, workload.iodepth));
         let writes = ["write", "randwrite"].contains(&workload.rw.as_str());
-        writes.then_some((
-            &workload.rw,
-            workload.bs_bytes,
-            workload.span_bytes,
-            threads,
-        ))
+        writes.then_some((&workload.rw, workload.bs_bytes, workload.span_bytes, threads))
     });
     one.is_some() && one == other
 }
@@ -123,17 +112,11 @@ fn continues_steady(run: &Run, cell: &CellRecord, drive: usize) -> bool {
 /// in the order of the addresses: each block of flash then holds data of one of its threads.
 fn begins_in_own_blocks(run: &Run, cell: &CellRecord, drive: usize) -> bool {
     let range = |cell: &CellRecord| {
-        let (begin, span) = (
-            cell.plan.workload.offset_bytes,
-            cell.plan.workload.span_bytes,
-        );
+        let (begin, span) = (cell.plan.workload.offset_bytes, cell.plan.workload.span_bytes);
         begin..begin.saturating_add(span)
     };
     let own = range(cell);
-    let before = run
-        .cells
-        .iter()
-        .take_while(|other| other.plan.id != cell.plan.id);
+    let before = run.cells.iter().take_while(|other| other.plan.id != cell.plan.id);
     let changes = |other: &&CellRecord| {
         let there = range(other);
         let overlaps = there.start < own.end && own.start < there.end;
@@ -186,14 +169,9 @@ fn by_probe(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<LeftState>
         (own.bs_bytes, own.span_bytes) == (other.bs_bytes, other.span_bytes)
     };
     let probes = run.cells.iter().filter(same);
-    let (probe, steady) = probes
-        .filter_map(|other| Some((other, probed(other, part.drive)?)))
-        .next()?;
-    let writes: Vec<_> = part
-        .series
-        .iter()
-        .filter(|point| point.op == Op::Write)
-        .collect();
+    let (probe, steady) =
+        probes.filter_map(|other| Some((other, probed(other, part.drive)?))).next()?;
+    let writes: Vec<_> = part.series.iter().filter(|point| point.op == Op::Write).collect();
     let last = writes.iter().rev().map(|p| (p.bytes, p.elapsed()));
     let rate = rate_of(last, plan.workload.span_bytes, END)?;
     let at_pct = rate / steady * 100.0;
@@ -226,10 +204,7 @@ fn by_ramp(run: &Run, cell: &CellRecord, part: &CellDrive) -> Option<LeftState> 
         cell: plan.id.clone(),
         step: plan.step.clone(),
         at_pct,
-        text: format!(
-            "{}: it began at {at_pct:.0} % of its steady rate",
-            plan.title
-        ),
+        text: format!("{}: it began at {at_pct:.0} % of its steady rate", plan.title),
     })
 }
 
@@ -252,10 +227,7 @@ fn rate_of(writes: impl Iterator<Item = (u64, Nanos)>, area_bytes: u64, share: f
     let enough = (area_bytes as f64 * share) as u64;
     let (mut sum, mut span) = (0_u64, Nanos::ZERO);
     for (bytes, own) in writes {
-        (sum, span) = (
-            sum.saturating_add(bytes),
-            Nanos(span.0.saturating_add(own.0)),
-        );
+        (sum, span) = (sum.saturating_add(bytes), Nanos(span.0.saturating_add(own.0)));
         if sum >= enough {
             break;
         }

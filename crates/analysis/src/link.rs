@@ -39,10 +39,7 @@ impl Link {
             (Link::Sata, Link::Sata) => true,
             (
                 Link::Pcie { generation, lanes },
-                Link::Pcie {
-                    generation: of_other,
-                    lanes: lanes_of_other,
-                },
+                Link::Pcie { generation: of_other, lanes: lanes_of_other },
             ) => of_other <= generation && lanes_of_other <= lanes,
             _ => false,
         }

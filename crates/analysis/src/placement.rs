@@ -23,11 +23,7 @@ fn mixed<'a>(run: &'a Run, cell: &CellRecord) -> Option<&'a CellRecord> {
     let same = |other: &&CellRecord| {
         other.plan.view == Some(CellView::Placement)
             && other.plan.drives == cell.plan.drives
-            && other
-                .plan
-                .job
-                .as_ref()
-                .is_some_and(|other| other.name == job.name)
+            && other.plan.job.as_ref().is_some_and(|other| other.name == job.name)
     };
     let first = run.cells.iter().find(same)?;
     (first.plan.id != cell.plan.id).then_some(first)

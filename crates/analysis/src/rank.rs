@@ -110,13 +110,7 @@ pub fn rank(run: &Run, drive: usize, table: &PublicTable) -> Ranking {
     let mut unlike = BTreeSet::new();
     let is_iocost = run.manifest.suite.name == IOCOST;
     for (cell, result) in comparable(run, drive) {
-        let cell = Ranked {
-            table,
-            cell,
-            record,
-            result,
-            is_iocost,
-        };
+        let cell = Ranked { table, cell, record, result, is_iocost };
         cell.rank(&mut ranking.figures, &mut unlike);
     }
     ranking.unlike = unlike.into_iter().collect();
@@ -232,9 +226,7 @@ impl Ranked<'_> {
         if is_write && !self.is_iocost {
             return Some("writes depend on what was written before");
         }
-        let enough = figure
-            .duration_s
-            .map_or(0.0, |seconds| seconds * LEAST_TIME);
+        let enough = figure.duration_s.map_or(0.0, |seconds| seconds * LEAST_TIME);
         if self.result.elapsed.as_secs_f64() < enough {
             return Some("measured for less than half as long");
         }
@@ -277,24 +269,14 @@ impl Ranked<'_> {
             false => b.1.total_cmp(&a.1),
         });
         let better = |other: f64| {
-            if metric.less_is_better {
-                other < value
-            } else {
-                other > value
-            }
+            if metric.less_is_better { other < value } else { other > value }
         };
-        let standing = |(drive, value): &(&PublicDrive, f64)| Standing {
-            model: drive.title(),
-            value: *value,
-        };
-        let same = standings
-            .iter()
-            .filter(|(drive, _)| drive.is_of(self.record));
+        let standing =
+            |(drive, value): &(&PublicDrive, f64)| Standing { model: drive.title(), value: *value };
+        let same = standings.iter().filter(|(drive, _)| drive.is_of(self.record));
         let same: Vec<f64> = same.map(|(_, value)| *value).collect();
-        let (low, high) = (
-            same.iter().copied().reduce(f64::min),
-            same.iter().copied().reduce(f64::max),
-        );
+        let (low, high) =
+            (same.iter().copied().reduce(f64::min), same.iter().copied().reduce(f64::max));
         let class = Link::of(self.record).and_then(|link| {
             let member = |drive: &PublicDrive| drive.class().is_some_and(|of| link.includes(of));
             let members = standings.iter().filter(|(drive, _)| member(drive));
@@ -340,42 +322,17 @@ fn us(result: &CellResult, percentile: &str) -> Option<f64> {
 }
 
 const METRICS: [Metric; 7] = [
-    Metric {
-        name: "iops",
-        unit: "IOPS",
-        less_is_better: false,
-        of: |r| Some(r.iops()),
-    },
-    Metric {
-        name: "bw",
-        unit: "MiB/s",
-        less_is_better: false,
-        of: |r| Some(r.mib_per_s()),
-    },
+    Metric { name: "iops", unit: "IOPS", less_is_better: false, of: |r| Some(r.iops()) },
+    Metric { name: "bw", unit: "MiB/s", less_is_better: false, of: |r| Some(r.mib_per_s()) },
     Metric {
         name: "mean",
         unit: TABLE_MICROSECOND,
         less_is_better: true,
         of: |r| Some(r.latency().mean / 1e3),
     },
-    Metric {
-        name: "median",
-        unit: TABLE_MICROSECOND,
-        less_is_better: true,
-        of: |r| us(r, "p50"),
-    },
-    Metric {
-        name: "p99",
-        unit: TABLE_MICROSECOND,
-        less_is_better: true,
-        of: |r| us(r, "p99"),
-    },
-    Metric {
-        name: "p99.9",
-        unit: TABLE_MICROSECOND,
-        less_is_better: true,
-        of: |r| us(r, "p99_9"),
-    },
+    Metric { name: "median", unit: TABLE_MICROSECOND, less_is_better: true, of: |r| us(r, "p50") },
+    Metric { name: "p99", unit: TABLE_MICROSECOND, less_is_better: true, of: |r| us(r, "p99") },
+    Metric { name: "p99.9", unit: TABLE_MICROSECOND, less_is_better: true, of: |r| us(r, "p99_9") },
     Metric {
         name: "p99.99",
         unit: TABLE_MICROSECOND,

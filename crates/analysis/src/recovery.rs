@@ -67,12 +67,7 @@ pub fn bursts(drive: &CellDrive, plan: Bursts) -> Vec<Burst> {
     }
     let whole = |(start_s, end_s, _): &(f64, f64, u64)| end_s - start_s >= WHOLE_SHARE * active_s;
     let found = found.into_iter().filter(whole);
-    found
-        .map(|(start_s, _, ios)| Burst {
-            start_s,
-            iops: ios as f64 / active_s,
-        })
-        .collect()
+    found.map(|(start_s, _, ios)| Burst { start_s, iops: ios as f64 / active_s }).collect()
 }
 
 /// `None` for a cell without bursts.
@@ -112,9 +107,8 @@ fn last_rate(drive: &CellDrive) -> Option<f64> {
     // one.
     let middle = |i: &IntervalSample| (i.start_s() + i.end_s()) / 2.0;
     let inside = intervals.iter().filter(|i| middle(i) >= from_s - 1e-9);
-    let (ios, span_s) = inside.fold((0, 0.0), |(ios, span_s), i| {
-        (ios + i.ios(), span_s + i.elapsed_s())
-    });
+    let (ios, span_s) =
+        inside.fold((0, 0.0), |(ios, span_s), i| (ios + i.ios(), span_s + i.elapsed_s()));
     (span_s > 0.0).then(|| ios as f64 / span_s)
 }
 

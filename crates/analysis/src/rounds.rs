@@ -35,10 +35,8 @@ pub fn mean_over_window(
     of: fn(&CellResult) -> f64,
 ) -> Option<f64> {
     // Options hold the seed, which differs between rounds.
-    let key = |cell: &CellRecord| WorkloadRecord {
-        options: String::new(),
-        ..cell.plan.workload.clone()
-    };
+    let key =
+        |cell: &CellRecord| WorkloadRecord { options: String::new(), ..cell.plan.workload.clone() };
     let (wanted, step) = (key(cell), cell.plan.step.as_str());
     let (from, to) = window(run, step, drive)?;
     let of_round = |number: u32| {

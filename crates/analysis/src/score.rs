@@ -27,22 +27,13 @@ pub fn score_of_cell(drive: &CellDrive) -> Option<CellScore> {
     let length = end - first.start_s();
     // An hour's measured span is slightly shorter.
     let shortened = length < HOUR_S * 0.99;
-    let scored = if shortened {
-        length * SCORED_S / HOUR_S
-    } else {
-        SCORED_S
-    };
+    let scored = if shortened { length * SCORED_S / HOUR_S } else { SCORED_S };
     // Half an interval of tolerance for edges that are not exactly on the second.
     let from = end - scored - last.elapsed_s() / 2.0;
     let inside = samples.iter().filter(|s| s.start_s() >= from);
     let rates: Vec<f64> = inside.map(IntervalSample::iops).collect();
     let score = consistency::score(&rates, rates.len())?;
-    Some(CellScore {
-        score,
-        from_s: end - scored,
-        to_s: end,
-        shortened,
-    })
+    Some(CellScore { score, from_s: end - scored, to_s: end, shortened })
 }
 
 #[cfg(test)]

@@ -90,11 +90,7 @@ pub fn standard_report(run: &Run, drive: usize) -> Option<StandardReport> {
         found: deviation.clone(),
         holds: false,
     }));
-    Some(StandardReport {
-        setup: setup(run, drive),
-        standard,
-        conditions,
-    })
+    Some(StandardReport { setup: setup(run, drive), standard, conditions })
 }
 
 /// The first one whose values the run has.
@@ -167,23 +163,14 @@ fn drive_and_scale(run: &Run, drive: usize, standard: &Standard, into: &mut Vec<
     if let Some(required) = standard.write_cache {
         let (found, state) = write_cache(run, drive);
         let about = "volatile write cache";
-        into.push(condition(
-            "write_cache",
-            about,
-            required.text(),
-            found,
-            state == Some(required),
-        ));
+        into.push(condition("write_cache", about, required.text(), found, state == Some(required)));
     }
 }
 
 /// The state in words, and if it is known.
 fn write_cache(run: &Run, drive: usize) -> (String, Option<WriteCache>) {
     let record = &run.manifest.drives[drive];
-    let probed = record
-        .probe
-        .iter()
-        .find(|p| p.name == "volatile write cache");
+    let probed = record.probe.iter().find(|p| p.name == "volatile write cache");
     let reported = probed.map(|p| p.value.as_str());
     let reported = reported.or_else(|| record.details.get("write cache").map(String::as_str));
     let state = match reported {
@@ -214,13 +201,7 @@ fn parameters(
         };
         let about = format!("parameter {name}");
         let holds = is_same(&default.default, value);
-        into.push(condition(
-            "parameter",
-            &about,
-            &default.default,
-            value,
-            holds,
-        ));
+        into.push(condition("parameter", &about, &default.default, value, holds));
     }
 }
 
@@ -248,11 +229,7 @@ fn preparation(run: &Run, drive: usize, into: &mut Vec<Condition>) {
     for cell in cells {
         let (key, about, required) = match cell.plan.kind {
             CellKind::Purge => ("purge", "purge", "all of the drive"),
-            CellKind::Prepare => (
-                "preconditioning",
-                "preconditioning",
-                "all of the active range",
-            ),
+            CellKind::Prepare => ("preconditioning", "preconditioning", "all of the active range"),
             _ => continue,
         };
         let about = match cell.plan.title.as_str() {
@@ -274,35 +251,16 @@ fn preparation(run: &Run, drive: usize, into: &mut Vec<Condition>) {
 fn steady_state(record: &SteadyRecord, into: &mut Vec<Condition>) {
     let (from, to) = record.window;
     let about = |what: &str| {
-        format!(
-            "{}, {}: {what} in rounds {from} to {to}",
-            record.group, record.figure
-        )
+        format!("{}, {}: {what} in rounds {from} to {to}", record.group, record.figure)
     };
     let percent = |value: f64| format!("{value:.1} % of the mean");
     let lines = [
-        (
-            "steady_range",
-            "largest less smallest",
-            SNIA_RANGE_PCT,
-            record.range_pct,
-        ),
-        (
-            "steady_slope",
-            "change of the best-fit line",
-            SNIA_EXCURSION_PCT,
-            record.excursion_pct,
-        ),
+        ("steady_range", "largest less smallest", SNIA_RANGE_PCT, record.range_pct),
+        ("steady_slope", "change of the best-fit line", SNIA_EXCURSION_PCT, record.excursion_pct),
     ];
     for (key, what, limit, found) in lines {
         let required = format!("at most {limit:.0} % of the mean");
-        into.push(condition(
-            key,
-            &about(what),
-            required,
-            percent(found),
-            found <= limit,
-        ));
+        into.push(condition(key, &about(what), required, percent(found), found <= limit));
     }
     let usual = SteadyRule::default().text();
     let found = match (record.achieved, &record.why) {
@@ -316,13 +274,7 @@ fn steady_state(record: &SteadyRecord, into: &mut Vec<Condition>) {
     };
     let about = format!("{}, {}: steady state", record.group, record.figure);
     let holds = record.achieved && record.rule == usual;
-    into.push(condition(
-        "steady_state",
-        &about,
-        usual,
-        found + &by_other_rule,
-        holds,
-    ));
+    into.push(condition("steady_state", &about, usual, found + &by_other_rule, holds));
 }
 
 /// Too few rounds were measured for an evaluation.
@@ -336,20 +288,10 @@ fn rounds_without_evaluation(run: &Run, drive: usize, into: &mut Vec<Condition>)
         }
     }
     for step in steps {
-        if !run
-            .steady
-            .iter()
-            .any(|s| s.drive == drive && s.step == step)
-        {
+        if !run.steady.iter().any(|s| s.drive == drive && s.step == step) {
             let about = format!("{step}: steady state");
             let required = SteadyRule::default().text();
-            into.push(condition(
-                "steady_state",
-                &about,
-                required,
-                "not evaluated",
-                false,
-            ));
+            into.push(condition("steady_state", &about, required, "not evaluated", false));
         }
     }
 }
@@ -369,37 +311,19 @@ fn cells(run: &Run, drive: usize, into: &mut Vec<Condition>) {
             state_text(&first.state)
         ),
     };
-    into.push(condition(
-        "cells",
-        "measurements",
-        "all",
-        found,
-        missing.is_empty(),
-    ));
+    into.push(condition("cells", "measurements", "all", found, missing.is_empty()));
     let errors: u64 = measured()
         .filter_map(|c| c.drive(drive)?.result.as_ref())
         .map(assay_store::model::CellResult::errors)
         .sum();
-    into.push(condition(
-        "errors",
-        "failed I/Os",
-        "none",
-        group_digits(errors),
-        errors == 0,
-    ));
+    into.push(condition("errors", "failed I/Os", "none", group_digits(errors), errors == 0));
     let buffered = measured()
         .find(|c| !c.plan.workload.direct && c.drive(drive).is_some_and(|d| d.result.is_some()));
     let access = match buffered {
         None => "page cache bypassed".to_owned(),
         Some(cell) => format!("through the page cache in {}", cell.plan.id),
     };
-    into.push(condition(
-        "access",
-        "access",
-        "page cache bypassed",
-        access,
-        buffered.is_none(),
-    ));
+    into.push(condition("access", "access", "page cache bypassed", access, buffered.is_none()));
     let compressible = measured().find(|c| {
         c.plan.workload.rw.contains("w")
             && c.plan.workload.data != "incompressible"
@@ -409,13 +333,7 @@ fn cells(run: &Run, drive: usize, into: &mut Vec<Condition>) {
         None => "incompressible".to_owned(),
         Some(cell) => format!("{} in {}", cell.plan.workload.data, cell.plan.id),
     };
-    into.push(condition(
-        "data",
-        "data pattern",
-        "random",
-        data,
-        compressible.is_none(),
-    ));
+    into.push(condition("data", "data pattern", "random", data, compressible.is_none()));
 }
 
 /// Properties in the groups of the specification's report header.
@@ -438,16 +356,8 @@ fn setup(run: &Run, drive: usize) -> Vec<(&'static str, String, String)> {
     add(DEVICE, "model", record.model.clone());
     add(DEVICE, "serial", record.serial.clone());
     add(DEVICE, "firmware", record.firmware.clone());
-    add(
-        DEVICE,
-        "capacity",
-        format!("{} bytes", group_digits(record.capacity_bytes)),
-    );
-    add(
-        DEVICE,
-        "logical block",
-        format_size(record.logical_block_bytes.into()),
-    );
+    add(DEVICE, "capacity", format!("{} bytes", group_digits(record.capacity_bytes)));
+    add(DEVICE, "logical block", format_size(record.logical_block_bytes.into()));
     add(DEVICE, "volatile write cache", write_cache(run, drive).0);
     const LOOP: &str = "test loop parameters";
     for (name, value) in &manifest.parameters {

@@ -76,10 +76,9 @@ pub fn remark(
 ) -> Option<(&'static str, String)> {
     match &cell.state {
         CellState::Finished if has_result => not_steady_reason().map(|why| ("not steady", why)),
-        CellState::Finished => Some((
-            "no result",
-            "the cell finished without a result for this drive".to_owned(),
-        )),
+        CellState::Finished => {
+            Some(("no result", "the cell finished without a result for this drive".to_owned()))
+        }
         CellState::Planned => Some(("not reached", "the run ended before this cell".to_owned())),
         CellState::Skipped(why) => Some(("skipped", why.clone())),
         CellState::Failed(why) => Some(("failed", why.clone())),

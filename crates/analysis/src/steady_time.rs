@@ -66,9 +66,8 @@ fn of_part(part: &CellDrive, capacity_bytes: u64) -> Option<Result<TimeToSteady,
         return None;
     }
     let edge = |round: usize| round * intervals.len() / count;
-    let rates: Vec<f64> = (0..count)
-        .map(|round| rate(&intervals[edge(round)..edge(round + 1)]))
-        .collect();
+    let rates: Vec<f64> =
+        (0..count).map(|round| rate(&intervals[edge(round)..edge(round + 1)])).collect();
     let (from, level_iops) = match steady_from(&rates) {
         Ok(found) => found,
         Err(why) => return Some(Err(why)),

@@ -51,10 +51,7 @@ pub fn stimulus_of_cell(drive: &CellDrive) -> Option<Stimulus> {
     let rates = |blocks: &[(f64, f64)]| blocks.iter().map(|b| b.1).collect::<Vec<f64>>();
     let level = assay_stats::mean(&rates(&blocks[last..]));
     let outside = |rate: f64| (rate - level).abs() > WITHIN_PCT / 100.0 * level;
-    let settled = blocks
-        .iter()
-        .rposition(|b| outside(b.1))
-        .map_or(0, |at| at + 1);
+    let settled = blocks.iter().rposition(|b| outside(b.1)).map_or(0, |at| at + 1);
     let start_s = blocks[0].0;
     Some(Stimulus {
         first_mib_per_s: blocks[0].1,

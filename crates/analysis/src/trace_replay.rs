@@ -45,10 +45,7 @@ pub struct TraceFigures {
 pub fn figures(part: &CellDrive) -> Option<TraceFigures> {
     let trace = part.result.as_ref()?.trace.as_deref()?;
     let of = |phase: &TracePhaseRecord| phase_figures(phase, &part.telemetry);
-    Some(TraceFigures {
-        total: of(&whole(trace)),
-        phases: trace.phases.iter().map(of).collect(),
-    })
+    Some(TraceFigures { total: of(&whole(trace)), phases: trace.phases.iter().map(of).collect() })
 }
 
 fn whole(trace: &TraceRecord) -> TracePhaseRecord {
@@ -73,9 +70,7 @@ fn phase_figures(phase: &TracePhaseRecord, telemetry: &[TelemetryRecord]) -> Tra
     let counts = |op: Op| phase.ops.iter().find(|record| record.op == op);
     let summary = |op: Op| {
         let counts = counts(op).map(|record| &record.counts);
-        counts.map_or_else(OpSummary::default, |counts: &OpInterval| {
-            OpSummary::of(counts, elapsed)
-        })
+        counts.map_or_else(OpSummary::default, |counts: &OpInterval| OpSummary::of(counts, elapsed))
     };
     let [read, write, discard, flush] = [Op::Read, Op::Write, Op::Discard, Op::Flush].map(summary);
     let bytes = read.bytes + write.bytes;

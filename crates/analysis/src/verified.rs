@@ -44,11 +44,7 @@ pub fn worst_pass<'a>(passes: impl Iterator<Item = &'a VerifySummary>) -> Option
     let all: Vec<&VerifySummary> = passes.collect();
     let worst = |summary: &&&VerifySummary| (bad_blocks(summary), summary.blocks_checked);
     let summary = all.iter().max_by_key(worst)?;
-    Some(WorstPass {
-        passes: all.len(),
-        bad_blocks: bad_blocks(summary),
-        summary,
-    })
+    Some(WorstPass { passes: all.len(), bad_blocks: bad_blocks(summary), summary })
 }
 
 #[cfg(test)]

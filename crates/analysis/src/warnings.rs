@@ -20,11 +20,7 @@ impl<'a> Cause<'a> {
     /// The message, its figures as ranges where they differ: `began at 53 to 72 degrees C`.
     pub fn message(&self) -> String {
         let messages = self.warnings.iter().map(|w| w.1.message.as_str());
-        match messages
-            .clone()
-            .map(|text| text.strip_prefix(OTHER_PROGRAMS))
-            .collect()
-        {
+        match messages.clone().map(|text| text.strip_prefix(OTHER_PROGRAMS)).collect() {
             Some(lists) => format!("{OTHER_PROGRAMS}{}", merged(lists)),
             None => ranged(&messages.collect::<Vec<_>>()),
         }
@@ -56,11 +52,7 @@ fn merged(lists: Vec<&str>) -> String {
     }
     named.sort_by_key(|(_, items)| std::cmp::Reverse(items.len()));
     let rest = named.len().saturating_sub(PROGRAMS);
-    let mut texts: Vec<String> = named
-        .iter()
-        .take(PROGRAMS)
-        .map(|(_, i)| ranged(i))
-        .collect();
+    let mut texts: Vec<String> = named.iter().take(PROGRAMS).map(|(_, i)| ranged(i)).collect();
     if rest > 0 {
         texts.push(format!("{rest} more"));
     }
@@ -82,10 +74,7 @@ fn ranged(texts: &[&str]) -> String {
             let [a, b] = [a, b].map(|parts| value(parts).unwrap_or(0.0));
             a.total_cmp(&b)
         };
-        let ends = split
-            .iter()
-            .min_by(by_value)
-            .zip(split.iter().max_by(by_value));
+        let ends = split.iter().min_by(by_value).zip(split.iter().max_by(by_value));
         if let Some((low, high)) = ends {
             text.truncate(text.len() - first.len());
             text.push_str(&format!("{} to {}", low[i].1, high[i].1));
@@ -137,9 +126,7 @@ fn group<'a>(
     for warning in warnings {
         match causes.iter_mut().find(|c| same(c.first(), warning.1)) {
             Some(cause) => cause.warnings.push(warning),
-            None => causes.push(Cause {
-                warnings: vec![warning],
-            }),
+            None => causes.push(Cause { warnings: vec![warning] }),
         }
     }
     causes
@@ -173,9 +160,8 @@ pub fn by_drive(warnings: &[Warning]) -> Vec<DriveWarning<'_>> {
             advice: &first.advice,
         }
     }
-    let causes = group(warnings.iter().map(|w| (0, w)), |a, b| {
-        a.drive == b.drive && words(a) == words(b)
-    });
+    let causes =
+        group(warnings.iter().map(|w| (0, w)), |a, b| a.drive == b.drive && words(a) == words(b));
     causes.into_iter().map(of_drive).collect()
 }
 

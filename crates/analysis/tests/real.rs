@@ -39,8 +39,7 @@ impl RunObserver for Seen {
     }
 
     fn telemetry(&mut self, _drive: usize, at: Nanos, telemetry: Telemetry) {
-        self.celsius
-            .extend(telemetry.temperature_c.map(|c| (at, c)));
+        self.celsius.extend(telemetry.temperature_c.map(|c| (at, c)));
     }
 
     fn host(&mut self, index: u32, load: HostLoad) {
@@ -68,11 +67,7 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
     let workload = Workload::plan(&job, &session.target_properties()).unwrap();
     let mut target = session.acquire(workload.open_mode()).unwrap();
     let mut seen = Seen::default();
-    let mut parts = [DriveJob {
-        drive: 0,
-        workload: &workload,
-        target: &mut target,
-    }];
+    let mut parts = [DriveJob { drive: 0, workload: &workload, target: &mut target }];
     let outcome = run_jobs(&mut parts, &AtomicBool::new(false), &mut seen).unwrap();
     let busiest = outcome.drives[0].busiest_thread_pct;
     let ops = seen.intervals.values().flat_map(|interval| {
@@ -99,16 +94,8 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
     let samples = part.measured_intervals().into_iter();
     let intervals = samples.map(|sample| ObservedInterval {
         sample,
-        temperature_c: seen
-            .celsius
-            .iter()
-            .rev()
-            .find(|(at, _)| *at <= sample.end)
-            .map(|(_, c)| *c),
-        host_idle_pct: seen
-            .host
-            .get(&sample.index)
-            .map(|load| load.idle_pct + load.iowait_pct),
+        temperature_c: seen.celsius.iter().rev().find(|(at, _)| *at <= sample.end).map(|(_, c)| *c),
+        host_idle_pct: seen.host.get(&sample.index).map(|load| load.idle_pct + load.iowait_pct),
         busiest_thread_pct: Some(busiest),
         ..ObservedInterval::default()
     });
@@ -126,12 +113,9 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
 }
 
 fn assert_no_false_label(path: &str, serial: Option<&str>) {
-    for (rw, bs, iodepth) in [
-        ("write", "128k", 4),
-        ("randwrite", "4k", 8),
-        ("read", "128k", 4),
-        ("randread", "4k", 8),
-    ] {
+    for (rw, bs, iodepth) in
+        [("write", "128k", 4), ("randwrite", "4k", 8), ("read", "128k", 4), ("randread", "4k", 8)]
+    {
         let observed = watch(path, serial, rw, bs, iodepth);
         assert!(observed.intervals.len() > 10, "{path} {rw}: {observed:?}");
         let found = phases(&observed);
@@ -145,16 +129,9 @@ fn assert_no_false_label(path: &str, serial: Option<&str>) {
                 phase.evidence
             );
             assert!(
-                matches!(
-                    phase.cause,
-                    Cause::Steady | Cause::HostLimited | Cause::Unexplained
-                ),
+                matches!(phase.cause, Cause::Steady | Cause::HostLimited | Cause::Unexplained),
                 "{path} {rw}: {phase:?}\n{:?}",
-                observed
-                    .intervals
-                    .iter()
-                    .map(|m| m.sample.iops() as u64)
-                    .collect::<Vec<_>>()
+                observed.intervals.iter().map(|m| m.sample.iops() as u64).collect::<Vec<_>>()
             );
         }
     }
@@ -194,12 +171,7 @@ fn no_false_cause_is_reported_for_zram() {
         return;
     }
     // Dropped after the device.
-    let lock = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(LOCK)
-        .unwrap();
+    let lock = File::options().create(true).truncate(false).write(true).open(LOCK).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let Ok(number) = fs::read_to_string("/sys/class/zram-control/hot_add") else {
         println!("skipped: no zram here");
@@ -210,10 +182,7 @@ fn no_false_cause_is_reported_for_zram() {
     fs::write(size, format!("{SIZE_MIB}M")).unwrap();
     let path = format!("/dev/zram{}", zram.0);
     let spec = DriveSpec::parse(&path).unwrap();
-    let serial = DriveSession::open(&spec, &SessionOptions::default())
-        .unwrap()
-        .info()
-        .serial
-        .clone();
+    let serial =
+        DriveSession::open(&spec, &SessionOptions::default()).unwrap().info().serial.clone();
     assert_no_false_label(&path, Some(&serial));
 }

@@ -61,17 +61,11 @@ fn precision_and_recall_of_every_label() {
                 tally.right
             );
             let (precision, recall) = (tally.precision(), tally.recall());
-            assert!(
-                precision >= LEAST,
-                "{name}, {label:?}: precision {precision:.3}"
-            );
+            assert!(precision >= LEAST, "{name}, {label:?}: precision {precision:.3}");
             assert!(recall >= LEAST, "{name}, {label:?}: recall {recall:.3}");
         }
         let cache = &tallies[1];
-        assert!(
-            assay_stats::median(&cache.size_off) <= 0.1,
-            "{name}: sizes of caches"
-        );
+        assert!(assay_stats::median(&cache.size_off) <= 0.1, "{name}: sizes of caches");
         let heat = &tallies[3];
         assert!(
             assay_stats::median(&heat.duty_off) <= DUTY_OFF_PCT,

@@ -164,9 +164,7 @@ impl DriveUnderTest {
                 tag: slot,
                 queue: (slot / workload.queue_depth) as u16,
                 op: workload.op,
-                offset_bytes: self
-                    .offsets
-                    .next(slot / workload.queue_depth, &mut self.rng),
+                offset_bytes: self.offsets.next(slot / workload.queue_depth, &mut self.rng),
                 len_bytes: workload.block_bytes,
                 data: workload.data,
                 fua: false,

@@ -33,11 +33,7 @@ pub enum CalibrateError {
     #[error(transparent)]
     Drive(#[from] DriveError),
     #[error("simulated drive {drive:?}, {procedure}: {what}")]
-    Simulation {
-        drive: String,
-        procedure: String,
-        what: String,
-    },
+    Simulation { drive: String, procedure: String, what: String },
     #[error("{what} has no figure to fit to: {why}")]
     NoTargets {
         what: String,
@@ -63,10 +59,7 @@ pub enum CalibrateError {
 
 impl CalibrateError {
     pub(crate) fn file(path: &Path) -> impl Fn(io::Error) -> CalibrateError {
-        move |source| CalibrateError::File {
-            path: path.to_owned(),
-            source,
-        }
+        move |source| CalibrateError::File { path: path.to_owned(), source }
     }
 
     pub(crate) fn table(
@@ -84,10 +77,7 @@ impl CalibrateError {
     }
 
     pub(crate) fn parameter(path: impl Into<String>, what: &str) -> CalibrateError {
-        CalibrateError::Parameter {
-            path: path.into(),
-            what: what.to_owned(),
-        }
+        CalibrateError::Parameter { path: path.into(), what: what.to_owned() }
     }
 }
 

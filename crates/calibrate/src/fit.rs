@@ -230,10 +230,7 @@ pub fn fit(
     let targets = measurements.iter().filter(|m| m.role == Role::Target);
     let targets: Vec<Measurement> = targets.cloned().collect();
     if targets.is_empty() {
-        return Err(no_targets(
-            settings,
-            "every figure is held out, or there are none",
-        ));
+        return Err(no_targets(settings, "every figure is held out, or there are none"));
     }
     let stages = stages(text, &targets, settings)?;
     let mut run = FitRun {
@@ -288,13 +285,7 @@ pub(crate) fn remarks(identification: &Identification) -> BTreeMap<String, Strin
     let open = identification.numbers.iter().filter(|n| n.is_undetermined);
     let remark = |n: &DeterminedNumber| {
         let path = n.path.split('[').next().unwrap_or_default().to_owned();
-        (
-            path,
-            format!(
-                "undetermined by it: 90 % within a factor of {:.1}",
-                n.factor
-            ),
-        )
+        (path, format!("undetermined by it: 90 % within a factor of {:.1}", n.factor))
     };
     open.map(remark).collect()
 }
@@ -307,10 +298,7 @@ struct Stage {
 }
 
 fn no_targets(settings: &FitSettings, why: &str) -> CalibrateError {
-    CalibrateError::NoTargets {
-        what: settings.label.clone(),
-        why: why.to_owned(),
-    }
+    CalibrateError::NoTargets { what: settings.label.clone(), why: why.to_owned() }
 }
 
 fn stages(
@@ -318,11 +306,8 @@ fn stages(
     targets: &[Measurement],
     settings: &FitSettings,
 ) -> Result<Vec<Stage>, CalibrateError> {
-    let free = if settings.free.is_empty() {
-        free_by_default(text)?
-    } else {
-        settings.free.clone()
-    };
+    let free =
+        if settings.free.is_empty() { free_by_default(text)? } else { settings.free.clone() };
     // All must be valid, whichever stage they belong to.
     ParameterSpace::new(text, &free)?;
     let known = known_numbers(&Profile::from_toml(text)?, &Hardware::embedded()?);
@@ -337,12 +322,7 @@ fn stages(
         free.retain(|f| f.is_heat() == heat);
         targets.retain(|m| m.procedure.is_heat() == heat);
         if !free.is_empty() && !targets.is_empty() {
-            stages.push(Stage {
-                name,
-                free,
-                targets,
-                evaluations: settings.evaluations,
-            });
+            stages.push(Stage { name, free, targets, evaluations: settings.evaluations });
         }
     }
     if let [rates, heat] = &mut stages[..] {

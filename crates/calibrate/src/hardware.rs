@@ -74,11 +74,7 @@ pub struct Origin<'a> {
 
 impl<T> Fact<T> {
     pub fn origin(&self) -> Origin<'_> {
-        Origin {
-            source: &self.source,
-            checked: self.checked,
-            class: self.class.as_deref(),
-        }
+        Origin { source: &self.source, checked: self.checked, class: self.class.as_deref() }
     }
 }
 
@@ -316,9 +312,7 @@ impl Hardware {
         let flash = self.flash.values().flat_map(Flash::origins);
         let drives = self.drives.values();
         let rated = drives.clone().flat_map(|drive| &drive.rated);
-        let facts = controllers
-            .chain(flash)
-            .chain(drives.flat_map(Drive::origins));
+        let facts = controllers.chain(flash).chain(drives.flat_map(Drive::origins));
         let sources = facts.map(|(_, origin)| origin.source);
         sources.chain(rated.map(|r| r.source.as_str())).collect()
     }

@@ -72,10 +72,8 @@ fn suggestions(
     further: &[Measurement],
     workloads: &[ReferenceWorkload],
 ) -> Vec<NextMeasurement> {
-    let rows: Vec<(Vec<f64>, f64)> = mode.jacobian[first..]
-        .iter()
-        .map(|row| (row.clone(), FIGURE_ERROR))
-        .collect();
+    let rows: Vec<(Vec<f64>, f64)> =
+        mode.jacobian[first..].iter().map(|row| (row.clone(), FIGURE_ERROR)).collect();
     let mut before = 0.0;
     let next = next_figures(mode, &rows, SUGGESTIONS).into_iter();
     let next = next.take_while(|&(_, removed)| {
@@ -96,11 +94,8 @@ pub fn identify(
     targets: &[Measurement],
     threads: usize,
 ) -> Result<Identification, CalibrateError> {
-    let targets: Vec<Measurement> = targets
-        .iter()
-        .filter(|m| !m.procedure.is_heat())
-        .cloned()
-        .collect();
+    let targets: Vec<Measurement> =
+        targets.iter().filter(|m| !m.procedure.is_heat()).cloned().collect();
     let free: Vec<FreeParameter> = free.iter().filter(|f| !f.is_heat()).cloned().collect();
     if targets.is_empty() || free.is_empty() {
         return Ok(Identification::default());
@@ -108,10 +103,8 @@ pub fn identify(
     let space = ParameterSpace::new(text, &free)?;
     let spans = space.log_spans();
     let start = space.start();
-    let prior = Prior {
-        mean: start.clone(),
-        width: spans.iter().map(|span| PRIOR_WIDTH / span).collect(),
-    };
+    let prior =
+        Prior { mean: start.clone(), width: spans.iter().map(|span| PRIOR_WIDTH / span).collect() };
     let (workloads, further) = candidates(&targets);
     let asked = [targets.clone(), further.clone()].concat();
     let mut model = |points: &[Vec<f64>]| -> Predictions {
@@ -124,10 +117,7 @@ pub fn identify(
     };
     let observed: Vec<Observation> = here[..targets.len()]
         .iter()
-        .map(|&value| Observation {
-            value,
-            scale: FIGURE_ERROR,
-        })
+        .map(|&value| Observation { value, scale: FIGURE_ERROR })
         .collect();
     let Some(mode) = climb(&prior, &observed, &start, 0, &mut model) else {
         return Ok(Identification::default());
@@ -165,9 +155,7 @@ fn widened(
         // The other numbers follow with the conditional mean of a normal distribution.
         let step = sign * SIGMAS_90 / covariance[j][j].sqrt();
         let moved = mode.point.iter().zip(&covariance[j]);
-        moved
-            .map(|(x, c)| (x + step * c).clamp(0.0, 1.0))
-            .collect::<Vec<f64>>()
+        moved.map(|(x, c)| (x + step * c).clamp(0.0, 1.0)).collect::<Vec<f64>>()
     };
     let points: Vec<Vec<f64>> = (0..n).flat_map(|j| [end(j, -1.0), end(j, 1.0)]).collect();
     let figures = model(&points);

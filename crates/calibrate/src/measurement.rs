@@ -100,9 +100,7 @@ pub enum Role {
 
 impl Role {
     pub fn parse(name: &str) -> Option<Role> {
-        [Role::Target, Role::HeldOut]
-            .into_iter()
-            .find(|role| role.name() == name)
+        [Role::Target, Role::HeldOut].into_iter().find(|role| role.name() == name)
     }
 
     pub fn name(self) -> &'static str {
@@ -139,14 +137,7 @@ pub enum ReferenceMetric {
 
 /// Name in tables, unit, statistic of a latency distribution, parts per million of a percentile,
 /// and the fewest I/Os that support it (some dozens beyond the percentile).
-type MetricRow = (
-    ReferenceMetric,
-    &'static str,
-    &'static str,
-    &'static str,
-    u32,
-    u64,
-);
+type MetricRow = (ReferenceMetric, &'static str, &'static str, &'static str, u32, u64);
 const METRICS: [MetricRow; 14] = {
     use ReferenceMetric::*;
     [
@@ -410,10 +401,9 @@ impl Procedure {
             Procedure::Soak(figure) => format!("soak {figure:?}").to_lowercase(),
             Procedure::Chunks { op, chunks } => format!("chunks {} n={chunks}", op.name()),
             Procedure::FullStream { op } => format!("full stream {}", op.name()),
-            Procedure::Hour {
-                over_provisioning_percent,
-                figure,
-            } => format!("hour op={over_provisioning_percent} {figure:?}").to_lowercase(),
+            Procedure::Hour { over_provisioning_percent, figure } => {
+                format!("hour op={over_provisioning_percent} {figure:?}").to_lowercase()
+            }
         }
     }
 
@@ -455,10 +445,7 @@ impl Procedure {
                 format!("stream of {size}, {}", op.name())
             }
             Procedure::FullStream { op } => format!("the whole drive in one stream, {}", op.name()),
-            Procedure::Hour {
-                over_provisioning_percent,
-                figure,
-            } => {
+            Procedure::Hour { over_provisioning_percent, figure } => {
                 let figure = match figure {
                     HourFigure::Mean => "random write, last 400 s of an hour",
                     HourFigure::Consistency => "consistency (mean / deviation) of the last 400 s",

@@ -5,9 +5,7 @@ use toml::{Table, Value};
 pub fn get<'t>(table: &'t Table, path: &str) -> Option<&'t Value> {
     let mut keys = path.split('.');
     let first = table.get(keys.next()?)?;
-    keys.try_fold(first, |at, key| at.as_table()?.get(key))?
-        .as_table()?
-        .get("value")
+    keys.try_fold(first, |at, key| at.as_table()?.get(key))?.as_table()?.get("value")
 }
 
 /// Set a number or add it to its section; without effect where the section does not exist.

@@ -28,10 +28,7 @@ impl Observed {
                 (m.clone(), Observation { value, scale })
             })
             .unzip();
-        Observed {
-            figures,
-            observations,
-        }
+        Observed { figures, observations }
     }
 
     /// Each figure has the error that `scale` gives.
@@ -74,7 +71,5 @@ pub fn predictions_of(
     threads: usize,
 ) -> Predictions {
     let all = figures_of(profiles, figures, threads);
-    all.into_iter()
-        .map(|one| one?.into_iter().collect())
-        .collect()
+    all.into_iter().map(|one| one?.into_iter().collect()).collect()
 }

@@ -15,18 +15,8 @@ use crate::profile_text::{Numbers, entry, numbers_of, parse, replace, significan
 pub const DEFAULT_SPAN: f64 = 4.0;
 /// Suffixes of quantities, free by default when marked as fitted. Counts, sizes and switches are
 /// structure, which small steps cannot vary: they are free only when named.
-const QUANTITIES: [&str; 10] = [
-    "_ns",
-    "_per_second",
-    "_nj",
-    "_mw",
-    "_k",
-    "_per_w",
-    "_s",
-    "_celsius",
-    "_percent",
-    "_ppm",
-];
+const QUANTITIES: [&str; 10] =
+    ["_ns", "_per_second", "_nj", "_mw", "_k", "_per_w", "_s", "_celsius", "_percent", "_ppm"];
 
 /// Of the host that measured a drive: the number, and whether it is of threads with several I/Os in
 /// flight.
@@ -68,28 +58,17 @@ impl FreeParameter {
             None => (path, None),
             Some((path, index)) => {
                 let index = index.parse();
-                (
-                    path,
-                    Some(index.map_err(|_| bad("an index looks like nand.read_ns[1]"))?),
-                )
+                (path, Some(index.map_err(|_| bad("an index looks like nand.read_ns[1]"))?))
             }
         };
         if !path.contains('.') || path.contains(['[', ']', ' ']) {
             return Err(bad("a path looks like nand.read_ns"));
         }
-        Ok(FreeParameter {
-            index,
-            range,
-            ..FreeParameter::whole(path)
-        })
+        Ok(FreeParameter { index, range, ..FreeParameter::whole(path) })
     }
 
     pub fn whole(path: impl Into<String>) -> FreeParameter {
-        FreeParameter {
-            path: path.into(),
-            index: None,
-            range: None,
-        }
+        FreeParameter { path: path.into(), index: None, range: None }
     }
 
     /// Parameters of heat and energy, to which short runs of rates and latencies are not sensitive.
@@ -142,10 +121,7 @@ impl Parameter {
         let start = numbers_of(entry, "value")
             .ok_or_else(|| bad("is not a number, so it cannot be fitted"))?;
         let count = start.values.len();
-        if free
-            .index
-            .is_some_and(|index| !start.list || index >= count)
-        {
+        if free.index.is_some_and(|index| !start.list || index >= count) {
             return Err(bad(&format!("the profile's list has {count} numbers")));
         }
         let leader = start.values[free.index.unwrap_or(0)];
@@ -161,12 +137,7 @@ impl Parameter {
         if low >= high {
             return Err(bad(&format!("the range {low}..{high} is empty")));
         }
-        Ok(Parameter {
-            free: free.clone(),
-            low,
-            high,
-            start,
-        })
+        Ok(Parameter { free: free.clone(), low, high, start })
     }
 
     fn leader(&self) -> f64 {
@@ -194,20 +165,14 @@ impl Parameter {
     fn values(&self, coordinate: f64) -> Vec<f64> {
         let rounded = |value: f64| {
             let value = significant(value);
-            if self.start.whole {
-                value.round()
-            } else {
-                value
-            }
+            if self.start.whole { value.round() } else { value }
         };
         let (value, leader) = (self.value(coordinate), self.leader());
         let mut out = self.start.values.clone();
         match self.free.index {
             Some(index) => out[index] = rounded(value),
             None if out.len() == 1 || leader == 0.0 => out.fill(rounded(value)),
-            None => out
-                .iter_mut()
-                .for_each(|v| *v = rounded(*v * (value / leader))),
+            None => out.iter_mut().for_each(|v| *v = rounded(*v * (value / leader))),
         }
         out
     }
@@ -231,17 +196,11 @@ impl ParameterSpace {
                 free.path == one.path && (free.index == one.index || !both)
             });
             if clash {
-                return Err(CalibrateError::parameter(
-                    one.name(),
-                    "given twice; keep one",
-                ));
+                return Err(CalibrateError::parameter(one.name(), "given twice; keep one"));
             }
             parameters.push(Parameter::new(&mut document, one)?);
         }
-        Ok(ParameterSpace {
-            document,
-            parameters,
-        })
+        Ok(ParameterSpace { document, parameters })
     }
 
     pub fn start(&self) -> Vec<f64> {
@@ -277,9 +236,7 @@ impl ParameterSpace {
         let mut out: Vec<(&Parameter, Vec<f64>)> = Vec::new();
         for (parameter, &u) in self.parameters.iter().zip(point) {
             let values = parameter.values(u);
-            let same = out
-                .iter_mut()
-                .find(|(other, _)| other.free.path == parameter.free.path);
+            let same = out.iter_mut().find(|(other, _)| other.free.path == parameter.free.path);
             match (same, parameter.free.index) {
                 (Some((_, list)), Some(index)) => list[index] = values[index],
                 _ => out.push((parameter, values)),
@@ -299,10 +256,7 @@ impl ParameterSpace {
         let mut document = self.document.clone();
         for (Parameter { free, start, .. }, values) in self.merged(point) {
             let entry = entry(&mut document, &free.path).expect("a parameter is in its document");
-            let numbers = Numbers {
-                values,
-                ..start.clone()
-            };
+            let numbers = Numbers { values, ..start.clone() };
             let value = numbers.text().parse();
             let value = value.map_err(|e: TomlError| ProfileError::Syntax(e.to_string()))?;
             replace(entry, "value", value);

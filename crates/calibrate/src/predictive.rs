@@ -127,11 +127,8 @@ pub fn of_profile(
     altered: bool,
     fitted: &[(FigureKind, f64)],
 ) -> Result<Vec<(Option<u32>, PredictiveInterval)>, CalibrateError> {
-    let (figures, all, twins) = (
-        crate::published::published(profile)?,
-        embedded()?,
-        twin_cells::embedded()?,
-    );
+    let (figures, all, twins) =
+        (crate::published::published(profile)?, embedded()?, twin_cells::embedded()?);
     let mut out = Vec::new();
     for kind in FigureKind::ALL {
         let spread = fitted.iter().find(|(one, _)| *one == kind && !altered);
@@ -153,10 +150,9 @@ pub fn of_profile(
         for depth in depths {
             let known = match situation(depth) {
                 // Where both depth and block sizes were fitted, neither is extrapolated.
-                Situation::AnotherBlock => narrower(
-                    interval(Situation::AnotherBlock),
-                    interval(Situation::AnotherDepth),
-                ),
+                Situation::AnotherBlock => {
+                    narrower(interval(Situation::AnotherBlock), interval(Situation::AnotherDepth))
+                }
                 other => interval(other),
             };
             out.extend(known.map(|known| (Some(depth), known)));
@@ -175,10 +171,7 @@ fn narrower(
     };
     let width = |one: &PredictiveInterval| one.high - one.low;
     Some(match width(&second) < width(&first) {
-        true => PredictiveInterval {
-            situation: first.situation,
-            ..second
-        },
+        true => PredictiveInterval { situation: first.situation, ..second },
         false => first,
     })
 }

@@ -10,8 +10,7 @@ use crate::CalibrateError;
 const DIGITS: i32 = 4;
 
 pub(crate) fn parse(text: &str) -> Result<DocumentMut, ProfileError> {
-    text.parse()
-        .map_err(|error: TomlError| ProfileError::Syntax(error.to_string()))
+    text.parse().map_err(|error: TomlError| ProfileError::Syntax(error.to_string()))
 }
 
 pub(crate) fn entry<'d>(
@@ -38,11 +37,7 @@ pub(crate) fn numbers_of(entry: &dyn TableLike, key: &str) -> Option<Numbers> {
 impl Numbers {
     /// `None` for an empty list or anything other than numbers; nested lists are flattened.
     pub(crate) fn of(value: &Value) -> Option<Numbers> {
-        let one = |value, whole| Numbers {
-            values: vec![value],
-            whole,
-            list: false,
-        };
+        let one = |value, whole| Numbers { values: vec![value], whole, list: false };
         match value {
             Value::Integer(n) => Some(one(*n.value() as f64, true)),
             Value::Float(n) => Some(one(*n.value(), false)),
@@ -59,11 +54,7 @@ impl Numbers {
     }
 
     pub(crate) fn text(&self) -> String {
-        let numbers: Vec<String> = self
-            .values
-            .iter()
-            .map(|&v| notation(v, self.whole))
-            .collect();
+        let numbers: Vec<String> = self.values.iter().map(|&v| notation(v, self.whole)).collect();
         match self.list {
             true => format!("[{}]", numbers.join(", ")),
             false => numbers.concat(),
@@ -94,11 +85,7 @@ pub(crate) fn significant(value: f64) -> f64 {
     }
     let digits = DIGITS - 1 - value.abs().log10().floor() as i32;
     let scale = 10_f64.powi(digits.abs());
-    if digits >= 0 {
-        (value * scale).round() / scale
-    } else {
-        (value / scale).round() * scale
-    }
+    if digits >= 0 { (value * scale).round() / scale } else { (value / scale).round() * scale }
 }
 
 /// Replace a value and keep the space around it, or insert it.

@@ -54,10 +54,8 @@ impl PublicRead {
 
     /// As a drive that teaches what is usual of its kind; `None` where the host was the limit.
     pub fn teaches(&self) -> Option<DriveReads> {
-        (!self.is_by_host).then(|| DriveReads {
-            known: vec![(self.cell(), self.iops)],
-            ..self.unknown()
-        })
+        (!self.is_by_host)
+            .then(|| DriveReads { known: vec![(self.cell(), self.iops)], ..self.unknown() })
     }
 }
 

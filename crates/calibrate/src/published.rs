@@ -36,28 +36,18 @@ const MLE_STREAMER: &str = "MLE NVMe Streamer";
 /// when an embedded file is damaged.
 pub fn published(profile: &str) -> Result<Vec<Measurement>, CalibrateError> {
     let mut out = Vec::new();
-    for (table, access) in [
-        (RANDOM_READ, AccessPattern::Random),
-        (SEQUENTIAL_READ, AccessPattern::Sequential),
-    ] {
+    for (table, access) in
+        [(RANDOM_READ, AccessPattern::Random), (SEQUENTIAL_READ, AccessPattern::Sequential)]
+    {
         for row in rows(table, profile)? {
             let (threads, block_bytes) = (row.number("threads")?, row.number("block_bytes")?);
             let read = ReferenceWorkload::read(access, threads, block_bytes);
             let (metric, rate) = (ReferenceMetric::MibPerS, row.figure("mib_per_s")?);
-            out.push(measurement(
-                Procedure::Steady(read),
-                metric,
-                rate,
-                DRAGONFLY,
-            ));
+            out.push(measurement(Procedure::Steady(read), metric, rate, DRAGONFLY));
         }
     }
-    let parsers: [(EmbeddedTable, RowParser); 4] = [
-        (FIGURES, other),
-        (LATENCIES, latencies),
-        (STREAMER, streamer),
-        (CONSISTENCY, hour),
-    ];
+    let parsers: [(EmbeddedTable, RowParser); 4] =
+        [(FIGURES, other), (LATENCIES, latencies), (STREAMER, streamer), (CONSISTENCY, hour)];
     for (table, parse) in parsers {
         for row in rows(table, profile)? {
             parse(&row, &mut out)?;

@@ -76,12 +76,7 @@ struct Shape {
     lengths: [f64; 2],
 }
 
-const SHAPE: Shape = Shape {
-    p: 3.0,
-    q: 3.0,
-    lack: 0.12,
-    lengths: [1.0, 1.0],
-};
+const SHAPE: Shape = Shape { p: 3.0, q: 3.0, lack: 0.12, lengths: [1.0, 1.0] };
 /// Deviation of a measured rate: repeated runs, and figures read off a plot.
 const NOISE: f64 = 0.02;
 /// Factors by which a number of the shape is changed in search of more evidence.
@@ -109,9 +104,7 @@ impl Shape {
         const MOST: [f64; SHAPE_NUMBERS] = [16.0, 16.0, 0.4, 4.0, 4.0];
         let number = self.number(place);
         *number *= factor;
-        (LEAST[place]..=MOST[place])
-            .contains(number)
-            .then_some(self)
+        (LEAST[place]..=MOST[place]).contains(number).then_some(self)
     }
 
     fn log_rate(&self, theta: &Theta, cell: &Cell) -> f64 {
@@ -150,10 +143,8 @@ impl Shape {
             self.kernel(&cells[i], &cells[j]) + noise
         };
         let all = 0..cells.len();
-        let matrix: Matrix = all
-            .clone()
-            .map(|i| all.clone().map(|j| entry(i, j)).collect())
-            .collect();
+        let matrix: Matrix =
+            all.clone().map(|i| all.clone().map(|j| entry(i, j)).collect()).collect();
         cholesky(&matrix).expect("noise on the diagonal makes it positive definite")
     }
 }
@@ -255,10 +246,7 @@ impl Population {
             for place in 0..SHAPE_NUMBERS {
                 let from = best.shape;
                 for shape in FACTORS.iter().filter_map(|f| from.scaled(place, *f)) {
-                    let tried = Population {
-                        shape,
-                        ..best.clone()
-                    };
+                    let tried = Population { shape, ..best.clone() };
                     let (tried, found) = tried.taught(drives);
                     if found > evidence {
                         (best, evidence) = (tried, found);
@@ -291,19 +279,13 @@ impl Population {
             let n = own.len() as f64;
             let mean: Theta = std::array::from_fn(|j| own.iter().map(|o| o.0[j]).sum::<f64>() / n);
             let entry = |i: usize, j: usize| {
-                let spread = own
-                    .iter()
-                    .map(|(at, c)| (at[i] - mean[i]) * (at[j] - mean[j]) + c[i][j]);
-                let wide = if i == j {
-                    WIDTHS_WEIGHT * WIDTHS[i].powi(2)
-                } else {
-                    0.0
-                };
+                let spread =
+                    own.iter().map(|(at, c)| (at[i] - mean[i]) * (at[j] - mean[j]) + c[i][j]);
+                let wide = if i == j { WIDTHS_WEIGHT * WIDTHS[i].powi(2) } else { 0.0 };
                 (spread.sum::<f64>() + wide) / (n + WIDTHS_WEIGHT)
             };
-            self.covariance = (0..NUMBERS)
-                .map(|i| (0..NUMBERS).map(|j| entry(i, j)).collect())
-                .collect();
+            self.covariance =
+                (0..NUMBERS).map(|i| (0..NUMBERS).map(|j| entry(i, j)).collect()).collect();
             self.mean = mean;
         }
         let evidence = drives.iter().map(|d| self.mode(d).log_evidence).sum();
@@ -339,11 +321,8 @@ impl Population {
         };
         let cost = |theta: &Theta| {
             let (r, away) = (residuals(theta), away(theta, &mean));
-            let of_prior: f64 = precision
-                .iter()
-                .zip(away)
-                .map(|(row, a)| a * dot(row, &away))
-                .sum();
+            let of_prior: f64 =
+                precision.iter().zip(away).map(|(row, a)| a * dot(row, &away)).sum();
             dot(&r, &solve(&lack_factor, &r)) + of_prior
         };
         let (mut theta, mut misfit) = (mean, cost(&mean));
@@ -395,21 +374,15 @@ impl Population {
 
     /// What a drive holds of the reads in flight; the others wait in the host.
     fn queued(&self, cell: &Cell) -> Cell {
-        Cell {
-            in_flight: cell.in_flight.min(self.queue),
-            ..*cell
-        }
+        Cell { in_flight: cell.in_flight.min(self.queue), ..*cell }
     }
 
     fn information(&self, precision: &Matrix, jacobian: &Matrix, factor: &Matrix) -> Matrix {
-        let columns: Vec<Vec<f64>> = (0..NUMBERS)
-            .map(|j| jacobian.iter().map(|row| row[j]).collect())
-            .collect();
+        let columns: Vec<Vec<f64>> =
+            (0..NUMBERS).map(|j| jacobian.iter().map(|row| row[j]).collect()).collect();
         let solved: Vec<Vec<f64>> = columns.iter().map(|c| solve(factor, c)).collect();
         let entry = |i: usize, j: usize| precision[i][j] + dot(&columns[i], &solved[j]);
-        (0..NUMBERS)
-            .map(|i| (0..NUMBERS).map(|j| entry(i, j)).collect())
-            .collect()
+        (0..NUMBERS).map(|i| (0..NUMBERS).map(|j| entry(i, j)).collect()).collect()
     }
 
     /// What another model lacks in a cell, by what it lacks (a logarithm) in known ones.
@@ -440,11 +413,7 @@ impl Population {
         let misfit = ((MISFIT_WEIGHT + mode.misfit) / (MISFIT_WEIGHT + n)).sqrt();
         let times = student * (1.0 + 1.0 / drives).sqrt() * misfit;
         let one = |(cell, row): (&Cell, &Vec<f64>)| {
-            let near: Vec<f64> = mode
-                .cells
-                .iter()
-                .map(|k| self.shape.kernel(cell, k))
-                .collect();
+            let near: Vec<f64> = mode.cells.iter().map(|k| self.shape.kernel(cell, k)).collect();
             let shares = solve(&mode.lack_factor, &near);
             // How far the numbers of the drive still move the prediction, known cells given.
             let felt: Vec<f64> = (0..NUMBERS)
@@ -453,12 +422,8 @@ impl Population {
                     row[j] - dot(&shares, &column)
                 })
                 .collect();
-            let by_numbers: f64 = mode
-                .covariance
-                .iter()
-                .zip(&felt)
-                .map(|(r, f)| f * dot(r, &felt))
-                .sum();
+            let by_numbers: f64 =
+                mode.covariance.iter().zip(&felt).map(|(r, f)| f * dot(r, &felt)).sum();
             let lack = self.shape.kernel(cell, cell) - dot(&shares, &near);
             let variance = by_numbers + lack.max(0.0) + NOISE * NOISE;
             LogRate {

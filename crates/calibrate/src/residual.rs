@@ -64,10 +64,7 @@ pub struct Residuals(pub Vec<Residual>);
 impl Residuals {
     pub fn new(measurements: &[Measurement], figures: Figures) -> Residuals {
         let pairs = measurements.iter().cloned().zip(figures);
-        let residual = |(measurement, simulated)| Residual {
-            measurement,
-            simulated,
-        };
+        let residual = |(measurement, simulated)| Residual { measurement, simulated };
         Residuals(pairs.map(residual).collect())
     }
 

@@ -37,10 +37,7 @@ impl FitTargets {
         match (self.measurements.is_empty(), self.left_out.first()) {
             (true, Some((cell, why))) => Err(CalibrateError::NoTargets {
                 what: self.label,
-                why: format!(
-                    "none of its {} cells has one; {cell}: {why}",
-                    self.left_out.len()
-                ),
+                why: format!("none of its {} cells has one; {cell}: {why}", self.left_out.len()),
             }),
             _ => Ok(self),
         }
@@ -118,9 +115,7 @@ fn figures(
         return Err(why.clone());
     }
     let measured = cell.drives.iter().find(|d| d.drive == drive);
-    let result = measured
-        .and_then(|d| d.result.as_ref())
-        .ok_or("no result")?;
+    let result = measured.and_then(|d| d.result.as_ref()).ok_or("no result")?;
     if result.errors() > 0 {
         return Err(format!("{} of its I/Os failed", result.errors()));
     }
@@ -130,14 +125,8 @@ fn figures(
     let mut out = Vec::new();
     for (metric, value) in [
         (ReferenceMetric::MibPerS, result.mib_per_s()),
-        (
-            ReferenceMetric::MedianUs,
-            us(latency.p50, latency.samples >= MEDIAN_IOS),
-        ),
-        (
-            ReferenceMetric::P99Us,
-            us(latency.p99, latency.samples >= P99_IOS),
-        ),
+        (ReferenceMetric::MedianUs, us(latency.p50, latency.samples >= MEDIAN_IOS)),
+        (ReferenceMetric::P99Us, us(latency.p99, latency.samples >= P99_IOS)),
     ] {
         if value > 0.0 && value.is_finite() {
             out.push(Measurement {
@@ -178,10 +167,7 @@ fn workload(
         return Err("no drive".to_owned());
     }
     let unusual_options = ["--bs", "--zone", "--random_distribution", "--verify"];
-    if unusual_options
-        .iter()
-        .any(|option| unusual(&cell.options, option))
-    {
+    if unusual_options.iter().any(|option| unusual(&cell.options, option)) {
         let why = "mixed block sizes, zones, a non-uniform random distribution, or verification";
         return Err(why.to_owned());
     }
@@ -204,10 +190,8 @@ fn workload(
         0 => unknown.area_bytes,
         span => span,
     };
-    let block_bytes = u32::try_from(cell.bs_bytes)
-        .ok()
-        .filter(|&bytes| bytes > 0)
-        .ok_or("no block size")?;
+    let block_bytes =
+        u32::try_from(cell.bs_bytes).ok().filter(|&bytes| bytes > 0).ok_or("no block size")?;
     Ok(ReferenceWorkload {
         op,
         access,

@@ -95,8 +95,7 @@ impl CmaEs {
             let lengths = state.lengths.iter();
             let z: Vec<f64> = lengths.map(|length| self.rng.normal() * length).collect();
             let rows = state.mean.iter().zip(&state.axes);
-            rows.map(|(mean, row)| mean + state.step * dot(row, &z))
-                .collect()
+            rows.map(|(mean, row)| mean + state.step * dot(row, &z)).collect()
         };
         self.candidates = (0..state.lambda).map(candidate).collect();
         if self.restarts == 0 && state.generation == 0 {
@@ -114,10 +113,7 @@ impl CmaEs {
                 self.best_cost = cost;
                 self.best = inside(point);
             }
-            let distances = point
-                .iter()
-                .zip(inside(point))
-                .map(|(x, y)| (x - y).powi(2));
+            let distances = point.iter().zip(inside(point)).map(|(x, y)| (x - y).powi(2));
             ranked.push((cost + OUTSIDE * distances.sum::<f64>(), index));
         }
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -128,9 +124,7 @@ impl CmaEs {
             least < self.strategy.best_cost - 1e-4 * self.strategy.best_cost.abs().min(1.0);
         self.strategy.idle = if better { 0 } else { self.strategy.idle + 1 };
         self.strategy.best_cost = self.strategy.best_cost.min(least);
-        let order = ranked
-            .iter()
-            .map(|&(_, index)| self.candidates[index].as_slice());
+        let order = ranked.iter().map(|&(_, index)| self.candidates[index].as_slice());
         let order: Vec<&[f64]> = order.collect();
         update(&mut self.strategy, &order);
         if self.has_converged() {
@@ -160,11 +154,7 @@ impl CmaEs {
 
 fn inside(point: &[f64]) -> Vec<f64> {
     let inside = |x: &f64| {
-        if x.is_finite() {
-            x.clamp(0.0, 1.0)
-        } else {
-            0.5
-        }
+        if x.is_finite() { x.clamp(0.0, 1.0) } else { 0.5 }
     };
     point.iter().map(inside).collect()
 }
@@ -174,9 +164,8 @@ fn update(state: &mut Strategy, order: &[&[f64]]) {
     let n = state.mean.len();
     let dim = n as f64;
     let mu = (order.len() / 2).max(1);
-    let raw: Vec<f64> = (0..mu)
-        .map(|i| ((order.len() as f64 + 1.0) / 2.0).ln() - ((i + 1) as f64).ln())
-        .collect();
+    let raw: Vec<f64> =
+        (0..mu).map(|i| ((order.len() as f64 + 1.0) / 2.0).ln() - ((i + 1) as f64).ln()).collect();
     let total: f64 = raw.iter().sum();
     let weights: Vec<f64> = raw.iter().map(|w| w / total).collect();
     let mu_eff = 1.0 / weights.iter().map(|w| w * w).sum::<f64>();
@@ -194,9 +183,8 @@ fn update(state: &mut Strategy, order: &[&[f64]]) {
         .take(mu)
         .map(|x| (0..n).map(|i| (x[i] - old[i]) / state.step).collect())
         .collect();
-    let moved: Vec<f64> = (0..n)
-        .map(|i| steps.iter().zip(&weights).map(|(y, w)| w * y[i]).sum())
-        .collect();
+    let moved: Vec<f64> =
+        (0..n).map(|i| steps.iter().zip(&weights).map(|(y, w)| w * y[i]).sum()).collect();
     for (mean, along) in state.mean.iter_mut().zip(&moved) {
         *mean += state.step * along;
     }
@@ -231,9 +219,7 @@ fn update(state: &mut Strategy, order: &[&[f64]]) {
             state.covariance[j][i] = value;
         }
     }
-    state.step *= ((c_sigma / damping) * (length / expected - 1.0))
-        .min(1.0)
-        .exp();
+    state.step *= ((c_sigma / damping) * (length / expected - 1.0)).min(1.0).exp();
     let (values, vectors) = eigen(&state.covariance);
     state.axes = vectors;
     state.lengths = values.iter().map(|v| v.max(1e-20).sqrt()).collect();

@@ -31,17 +31,10 @@ fn shared_run(procedure: Procedure) -> Procedure {
     match procedure {
         Procedure::Fill(_) => Procedure::Fill(FillFigure::Steady),
         Procedure::Soak(_) => Procedure::Soak(SoakFigure::SettledRead),
-        Procedure::Chunks { .. } => Procedure::Chunks {
-            op: Op::Read,
-            chunks: 0,
-        },
-        Procedure::Hour {
-            over_provisioning_percent,
-            ..
-        } => Procedure::Hour {
-            over_provisioning_percent,
-            figure: HourFigure::Mean,
-        },
+        Procedure::Chunks { .. } => Procedure::Chunks { op: Op::Read, chunks: 0 },
+        Procedure::Hour { over_provisioning_percent, .. } => {
+            Procedure::Hour { over_provisioning_percent, figure: HourFigure::Mean }
+        }
         other => other,
     }
 }
@@ -86,10 +79,7 @@ fn run(
                 _ => None,
             })
         }
-        Procedure::Hour {
-            over_provisioning_percent,
-            ..
-        } => {
+        Procedure::Hour { over_provisioning_percent, .. } => {
             let seconds = hour::run(profile, over_provisioning_percent, hour_shrink)?;
             Box::new(move |m| match m.procedure {
                 Procedure::Hour { figure, .. } => hour::figure(&seconds, figure),
@@ -173,9 +163,8 @@ pub fn simulate_each(
         }
     };
     let mut outcomes = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.clamp(1, tasks.max(1)))
-            .map(|_| scope.spawn(work))
-            .collect();
+        let others: Vec<_> =
+            (1..threads.clamp(1, tasks.max(1))).map(|_| scope.spawn(work)).collect();
         let mut all = work();
         for other in others {
             match other.join() {

@@ -14,12 +14,7 @@ pub type Structure = BTreeMap<String, Option<Value>>;
 pub const PIECE_BYTES: i64 = 4096;
 /// Pieces of a page beside a whole one, in bytes.
 const PIECES: [i64; 2] = [PIECE_BYTES, 8192];
-const SHAPE: [&str; 4] = [
-    "nand.page_bytes",
-    "nand.planes",
-    "nand.blocks_per_plane",
-    "nand.dies",
-];
+const SHAPE: [&str; 4] = ["nand.page_bytes", "nand.planes", "nand.blocks_per_plane", "nand.dies"];
 /// Consecutive bytes on a die.
 pub const STRIPE: &str = "nand.stripe_bytes";
 /// Consecutive bytes on a plane.
@@ -63,20 +58,11 @@ pub fn changed(table: &Table, mut structure: Structure) -> Structure {
 
 /// Change the geometry and keep the total bytes.
 pub fn reshape(table: &mut Table, page_bytes: i64, planes: i64, dies: i64) {
-    let number = |path| {
-        get(table, path)
-            .and_then(Value::as_integer)
-            .unwrap_or(1)
-            .max(1)
-    };
+    let number = |path| get(table, path).and_then(Value::as_integer).unwrap_or(1).max(1);
     let blocks = number("nand.blocks_per_plane");
     let before = number("nand.page_bytes") * number("nand.planes") * number("nand.dies") * blocks;
     let after = (page_bytes * planes * dies).max(1);
-    put(
-        table,
-        "nand.blocks_per_plane",
-        Value::Integer((before + after - 1) / after),
-    );
+    put(table, "nand.blocks_per_plane", Value::Integer((before + after - 1) / after));
     put(table, "nand.page_bytes", Value::Integer(page_bytes));
     put(table, "nand.planes", Value::Integer(planes));
     put(table, "nand.dies", Value::Integer(dies));
@@ -132,10 +118,7 @@ pub fn layouts(table: &Table) -> Vec<Layout> {
 pub fn layout(table: &Table, (stripe, single): Layout) -> Structure {
     let is_whole = whole_bytes(table).is_some_and(|(_, whole)| whole == stripe);
     let stripe = (!is_whole).then_some(Value::Integer(stripe));
-    Structure::from([
-        (STRIPE.to_owned(), stripe),
-        (SINGLE.to_owned(), single.map(Value::Integer)),
-    ])
+    Structure::from([(STRIPE.to_owned(), stripe), (SINGLE.to_owned(), single.map(Value::Integer))])
 }
 
 #[cfg(test)]

@@ -38,9 +38,8 @@ impl CsvTable {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = text.lines().map(str::trim).zip(1..);
         let mut lines = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
-        let (heading, at) = lines
-            .next()
-            .ok_or_else(|| error(1, "no heading; the first line names the columns"))?;
+        let (heading, at) =
+            lines.next().ok_or_else(|| error(1, "no heading; the first line names the columns"))?;
         let columns = fields_of(at, heading)?;
         let columns: Vec<String> = columns.iter().map(|name| name.to_lowercase()).collect();
         for (n, name) in columns.iter().enumerate() {
@@ -111,8 +110,7 @@ impl CsvRow {
     }
 
     pub fn text(&self, column: &str) -> Result<&str, CalibrateError> {
-        self.get(column)
-            .ok_or_else(|| self.error(column, "missing; this column must have a value"))
+        self.get(column).ok_or_else(|| self.error(column, "missing; this column must have a value"))
     }
 
     pub fn number<T: FromStr>(&self, column: &str) -> Result<T, CalibrateError> {
@@ -178,10 +176,7 @@ impl CsvRow {
             return Ok(default);
         };
         let size = parse_size(text).map_err(|error| {
-            self.error(
-                column,
-                format!("{error}; a size looks like 4096, 4k or 16GiB"),
-            )
+            self.error(column, format!("{error}; a size looks like 4096, 4k or 16GiB"))
         })?;
         if size == 0 || size % assay_units::SECTOR_BYTES != 0 {
             let what = format!("{text:?} is not a positive multiple of 512 bytes");
@@ -203,19 +198,11 @@ const FIGURES: [(&str, Procedure, ReferenceMetric); 14] = {
         ("write_cache_gb", Fill(FillFigure::Cache), Gb),
         ("zeroed_read", ZeroedRead, MibPerS),
         ("data_read", Steady(data_read), MibPerS),
-        (
-            "celsius_after_120_s",
-            Soak(SoakFigure::CelsiusAfter120S),
-            Celsius,
-        ),
+        ("celsius_after_120_s", Soak(SoakFigure::CelsiusAfter120S), Celsius),
         ("settled_celsius", Soak(SoakFigure::SettledCelsius), Celsius),
         ("second_sensor", Soak(SoakFigure::SecondSensor), Celsius),
         ("settled_read", Soak(SoakFigure::SettledRead), MibPerS),
-        (
-            "throttle_celsius",
-            Soak(SoakFigure::ThrottleCelsius),
-            Celsius,
-        ),
+        ("throttle_celsius", Soak(SoakFigure::ThrottleCelsius), Celsius),
         ("throttled_read", Soak(SoakFigure::ThrottledRead), MibPerS),
         ("throttled_s", Soak(SoakFigure::ThrottledS), Seconds),
         ("recovered_s", Soak(SoakFigure::RecoveredS), Seconds),
@@ -268,10 +255,7 @@ fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
         "steady" => (Procedure::Steady(workload(row)?), ReferenceMetric::MibPerS),
         name => figure_named(name).ok_or_else(|| {
             let names = FIGURES.map(|(name, ..)| name).join(", ");
-            row.error(
-                "procedure",
-                format!("{name:?} is not steady or one of: {names}"),
-            )
+            row.error("procedure", format!("{name:?} is not steady or one of: {names}"))
         })?,
     };
     let name = row.get("metric").unwrap_or(usual.name());
@@ -308,10 +292,7 @@ fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
 }
 
 fn workload(row: &CsvRow) -> Result<ReferenceWorkload, CalibrateError> {
-    let (parse_rw, names) = (
-        ReferenceWorkload::parse_rw,
-        "read, write, randread or randwrite",
-    );
+    let (parse_rw, names) = (ReferenceWorkload::parse_rw, "read, write, randread or randwrite");
     let (access, op) = row.one_of("rw", "randread", parse_rw, names)?;
     let column = match row.get("block_bytes") {
         Some(_) => "block_bytes",

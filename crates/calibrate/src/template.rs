@@ -25,11 +25,7 @@ impl ReferenceDrive {
     pub fn new(name: &str) -> Result<ReferenceDrive, CalibrateError> {
         let text = Profile::builtin_text(name)?;
         let table = toml::from_str(text).map_err(assay_ssd::ProfileError::from)?;
-        Ok(ReferenceDrive {
-            name: name.to_owned(),
-            table,
-            numbers: Profile::numbers(text)?,
-        })
+        Ok(ReferenceDrive { name: name.to_owned(), table, numbers: Profile::numbers(text)? })
     }
 }
 

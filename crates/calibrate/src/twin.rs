@@ -121,18 +121,8 @@ impl Search<'_> {
             let profiles = points.iter().map(|p| template.profile(&base, p).ok());
             self.predictions(profiles.collect())
         };
-        let mode = climb(
-            prior,
-            self.observed.observations(),
-            start,
-            STEPS,
-            &mut model,
-        )?;
-        Some(Candidate {
-            nearest: nearest.to_owned(),
-            template,
-            mode,
-        })
+        let mode = climb(prior, self.observed.observations(), start, STEPS, &mut model)?;
+        Some(Candidate { nearest: nearest.to_owned(), template, mode })
     }
 
     /// Several climbs, for a structure from which many numbers have far to go.
@@ -140,9 +130,7 @@ impl Search<'_> {
         let mut at = self.climb(from.template.clone(), nearest, &from.point)?;
         for _ in 1..FAR_CLIMBS {
             let start = at.mode.point.clone();
-            at = self
-                .climb(at.template.clone(), nearest, &start)
-                .unwrap_or(at);
+            at = self.climb(at.template.clone(), nearest, &start).unwrap_or(at);
         }
         Some(at)
     }
@@ -165,10 +153,8 @@ impl Search<'_> {
             let both = templates.iter().zip(&points);
             let profiles = both.map(|(template, point)| template.profile(&base, point).ok());
             let all = self.predictions(profiles.collect());
-            for ((template, found), (point, lowest)) in templates
-                .iter()
-                .zip(all)
-                .zip(points.iter_mut().zip(&mut lowest))
+            for ((template, found), (point, lowest)) in
+                templates.iter().zip(all).zip(points.iter_mut().zip(&mut lowest))
             {
                 let Some(figures) = found else {
                     continue;
@@ -177,22 +163,13 @@ impl Search<'_> {
                 if cost < lowest.0 {
                     *lowest = (cost, point.clone());
                 }
-                *point = step_by(
-                    &template.wide,
-                    observations,
-                    point,
-                    &figures,
-                    &from.mode.jacobian,
-                );
+                *point =
+                    step_by(&template.wide, observations, point, &figures, &from.mode.jacobian);
             }
         }
         let all = lowest.into_iter().zip(templates).enumerate();
-        let all = all.map(|(place, ((cost, point), template))| Screened {
-            cost,
-            place,
-            template,
-            point,
-        });
+        let all =
+            all.map(|(place, ((cost, point), template))| Screened { cost, place, template, point });
         let mut all: Vec<Screened> = all.filter(|s| s.cost.is_finite()).collect();
         all.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         all
@@ -229,11 +206,7 @@ impl Search<'_> {
         let promising: Vec<&Change> = promising.collect();
         let mut pairs = Vec::new();
         for (n, first) in promising.iter().enumerate() {
-            pairs.extend(
-                promising[..n]
-                    .iter()
-                    .filter_map(|second| first.with(second)),
-            );
+            pairs.extend(promising[..n].iter().filter_map(|second| first.with(second)));
         }
         let screened = self.screen(here, &pairs);
         self.best_of(here, &screened)
@@ -287,18 +260,8 @@ fn ranked<'s>(
         let mean = template.wide.mean.clone();
         let profile = template.profile(&Structure::new(), &mean).ok();
         if let Some(Some(figures)) = search.predictions(vec![profile]).pop() {
-            let cost = cost(
-                &template.wide,
-                search.observed.observations(),
-                &mean,
-                &figures,
-            );
-            ranked.push(Ranked {
-                cost,
-                name,
-                template,
-                figures,
-            });
+            let cost = cost(&template.wide, search.observed.observations(), &mean, &figures);
+            ranked.push(Ranked { cost, name, template, figures });
         }
     }
     ranked.sort_by(|a, b| a.cost.total_cmp(&b.cost));
@@ -346,25 +309,16 @@ pub fn twin(
     progress: &mut dyn FnMut(TwinProgress<'_>),
 ) -> Result<Option<Twin>, CalibrateError> {
     let targets = measurements.iter().filter(|m| m.role == Role::Target);
-    let targets: Vec<Measurement> = targets
-        .filter(|m| !m.procedure.is_heat())
-        .cloned()
-        .collect();
+    let targets: Vec<Measurement> = targets.filter(|m| !m.procedure.is_heat()).cloned().collect();
     let targets = searched(targets);
-    let nothing = |why: &str| CalibrateError::NoTargets {
-        what: settings.label.clone(),
-        why: why.to_owned(),
-    };
+    let nothing =
+        |why: &str| CalibrateError::NoTargets { what: settings.label.clone(), why: why.to_owned() };
     if targets.is_empty() {
         return Err(nothing("there is no rate or latency to fit to"));
     }
     let observed = Observed::with_scale(&targets, &measured_error);
-    let search = Search {
-        observed: &observed,
-        threads: settings.threads,
-        stop,
-        evaluations: Cell::new(0),
-    };
+    let search =
+        Search { observed: &observed, threads: settings.threads, stop, evaluations: Cell::new(0) };
     let ranked = ranked(settings, &search)?;
     let mut climbed: Vec<Candidate> = Vec::new();
     for start in distinct(ranked).into_iter().take(CLIMBED) {
@@ -409,11 +363,7 @@ fn searched(targets: Vec<Measurement>) -> Vec<Measurement> {
         Procedure::Steady(w) => w.block_bytes,
         _ => 0,
     };
-    let is_high = |m: &Measurement| {
-        m.metric
-            .per_million()
-            .is_some_and(|q| q > MEDIAN_PER_MILLION)
-    };
+    let is_high = |m: &Measurement| m.metric.per_million().is_some_and(|q| q > MEDIAN_PER_MILLION);
     let shortest = targets.iter().filter(|m| is_high(m)).map(block).min();
     let keep = |m: &Measurement| !is_high(m) || Some(block(m)) == shortest;
     targets.into_iter().filter(keep).collect()

@@ -1,10 +1,7 @@
 //! Fits with known truth: a profile with changed parameters, fitted to measurements of the original
 //! one.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,14 +14,8 @@ use assay_calibrate::{
 use assay_ssd::Profile;
 
 /// Random reads by block size and threads.
-const CELLS: [(u32, u32); 6] = [
-    (16, 512),
-    (64, 4_096),
-    (16, 16_384),
-    (64, 32_768),
-    (16, 131_072),
-    (1, 4_096),
-];
+const CELLS: [(u32, u32); 6] =
+    [(16, 512), (64, 4_096), (16, 16_384), (64, 32_768), (16, 131_072), (1, 4_096)];
 
 fn truth() -> &'static str {
     Profile::builtin_text("samsung-951").unwrap()
@@ -57,9 +48,7 @@ fn measured(profile: &Profile) -> Vec<Measurement> {
 const FREE: [&str; 2] = ["firmware.read_command_ns", "nand.read_ns"];
 
 fn free() -> Vec<FreeParameter> {
-    FREE.iter()
-        .map(|f| FreeParameter::parse(f).unwrap())
-        .collect()
+    FREE.iter().map(|f| FreeParameter::parse(f).unwrap()).collect()
 }
 
 /// The true profile with the free parameters changed by these factors, and with bounds that include
@@ -67,11 +56,7 @@ fn free() -> Vec<FreeParameter> {
 fn pulled_away() -> String {
     let space = ParameterSpace::new(truth(), &free()).unwrap();
     let centre = space.start();
-    let away: Vec<f64> = centre
-        .iter()
-        .zip([0.2, -0.15])
-        .map(|(u, by)| u + by)
-        .collect();
+    let away: Vec<f64> = centre.iter().zip([0.2, -0.15]).map(|(u, by)| u + by).collect();
     space.write(&away, "a guess", false).unwrap()
 }
 
@@ -115,14 +100,8 @@ fn known_parameters_are_recovered_and_a_held_out_figure_is_predicted() {
         let error = found as f64 / truth as f64 - 1.0;
         assert!(error.abs() < 0.1, "{found} for {truth}");
     };
-    near(
-        found.firmware.read_command_ns.value,
-        true_profile.firmware.read_command_ns.value,
-    );
-    near(
-        found.nand.read_ns.value[0],
-        true_profile.nand.read_ns.value[0],
-    );
+    near(found.firmware.read_command_ns.value, true_profile.firmware.read_command_ns.value);
+    near(found.nand.read_ns.value[0], true_profile.nand.read_ns.value[0]);
     assert_eq!(found.nand.read_ns.source, "the true drive");
 }
 
@@ -131,9 +110,7 @@ fn a_number_that_changes_no_figure_is_not_fitted() {
     let true_profile = Profile::from_toml(truth()).unwrap();
     let measured = measured(&true_profile);
     let mut with_write = settings(20, 2);
-    with_write
-        .free
-        .push(FreeParameter::parse("nand.erase_ns").unwrap());
+    with_write.free.push(FreeParameter::parse("nand.erase_ns").unwrap());
     let fitted = run(&pulled_away(), &measured, &with_write);
     assert_eq!(fitted.insensitive, ["nand.erase_ns"]);
     assert_eq!(fitted.moved.len(), 2);

@@ -44,10 +44,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
 fn profiles_agree_with_the_hardware_of_their_drives() {
     let hardware = Hardware::embedded().expect("whole");
     let mut unknown = Vec::new();
-    let mut remaining: Vec<_> = KNOWN
-        .iter()
-        .map(|&(drive, field, _)| (drive, field))
-        .collect();
+    let mut remaining: Vec<_> = KNOWN.iter().map(|&(drive, field, _)| (drive, field)).collect();
     for name in Profile::names() {
         let profile = Profile::builtin(name).expect("a built-in profile");
         for found in contradictions(&profile, &hardware) {
@@ -73,8 +70,5 @@ fn profiles_agree_with_the_hardware_of_their_drives() {
         "profiles contradict reference/hardware.toml:\n{}",
         unknown.join("\n")
     );
-    assert!(
-        remaining.is_empty(),
-        "no longer contradictions, remove them: {remaining:?}"
-    );
+    assert!(remaining.is_empty(), "no longer contradictions, remove them: {remaining:?}");
 }

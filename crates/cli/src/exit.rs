@@ -112,9 +112,7 @@ pub fn supervised(outcome: Result<Outcome, SuperviseError>, output: Output) -> E
 /// The reader closed stdout, as `head` does: not an error.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let kinds = error.chain().filter_map(|cause| cause.downcast_ref());
-    kinds
-        .map(std::io::Error::kind)
-        .any(|kind| kind == ErrorKind::BrokenPipe)
+    kinds.map(std::io::Error::kind).any(|kind| kind == ErrorKind::BrokenPipe)
 }
 
 /// True where the drive or the run folder is in use by another process.
@@ -126,10 +124,7 @@ pub fn is_in_use(error: &anyhow::Error) -> bool {
 fn code_of(error: &anyhow::Error) -> u8 {
     let code = |cause: &(dyn Error + 'static)| match cause.downcast_ref::<TaskStatus>() {
         Some(task) => Some(task.status),
-        None => CLASSIFIED
-            .iter()
-            .find_map(|class| class(cause))
-            .map(code_of_class),
+        None => CLASSIFIED.iter().find_map(|class| class(cause)).map(code_of_class),
     };
     error.chain().find_map(code).unwrap_or(IO_ERROR)
 }

@@ -104,11 +104,7 @@ fn host(run: &Run) -> Value {
 
 /// The rows of `conclusions`, `phases` and `modes`, of one drive or of all.
 fn concluded(run: &Run, found: &Conclusions, drive: Option<usize>) -> [Vec<Map<String, Value>>; 3] {
-    let tables = [
-        conclusion_table(run, found),
-        phase_table(run, found),
-        mode_table(run, found),
-    ];
+    let tables = [conclusion_table(run, found), phase_table(run, found), mode_table(run, found)];
     let is_wanted =
         |row: &Map<String, Value>| drive.is_none_or(|drive| row["drive"] == json!(drive));
     tables.map(|table: Table<'_>| {
@@ -124,10 +120,7 @@ fn concluded(run: &Run, found: &Conclusions, drive: Option<usize>) -> [Vec<Map<S
 pub fn suite(run: &Run) -> Value {
     let found = conclusions::conclude_run(run);
     let of_drive = |(index, drive): (usize, &DriveRecord)| {
-        let cells = run
-            .cells
-            .iter()
-            .filter(|cell| cell.plan.drives.contains(&index));
+        let cells = run.cells.iter().filter(|cell| cell.plan.drives.contains(&index));
         let cell = |cell: &CellRecord| {
             let part = cell.drives.iter().find(|d| d.drive == index);
             cell_of(cell, drive, part)
@@ -170,10 +163,7 @@ fn figures(object: &mut Value, part: &CellDrive, result: &CellResult) {
         ("iops_ci", interval(estimates.iops)),
         ("iops_no_ci", no_interval(estimates.iops)),
         ("latency_mean_ns_ci", interval(estimates.latency_mean_ns)),
-        (
-            "latency_mean_ns_no_ci",
-            no_interval(estimates.latency_mean_ns),
-        ),
+        ("latency_mean_ns_no_ci", no_interval(estimates.latency_mean_ns)),
         ("mib_per_s", json!(result.mib_per_s())),
         ("iops", json!(result.iops())),
         ("latency_ns", json!(result.latency())),
@@ -219,10 +209,7 @@ fn cell_of(cell: &CellRecord, record: &DriveRecord, drive: Option<&CellDrive>) -
         ("job", json!(cell.plan.job)),
         ("round", json!(cell.plan.round)),
         ("load", json!(cell.plan.load)),
-        (
-            "verify",
-            json!(result.and_then(|result| result.verify.as_ref())),
-        ),
+        ("verify", json!(result.and_then(|result| result.verify.as_ref()))),
     ] {
         if !value.is_null() {
             object[key] = value;

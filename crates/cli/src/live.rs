@@ -50,12 +50,7 @@ pub struct LiveArguments {
     pub metrics: Option<String>,
     /// Also answer clients of --metrics that ask for this name (a proxy's, say), besides addresses
     /// and localhost; may be repeated.
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "metrics",
-        help_heading = "Safety and output"
-    )]
+    #[arg(long, value_name = "NAME", requires = "metrics", help_heading = "Safety and output")]
     pub metrics_host: Vec<String>,
 }
 
@@ -129,10 +124,7 @@ impl Notes {
     }
 
     fn lines(&self) -> Vec<String> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -179,11 +171,7 @@ impl LiveView {
         };
         let builder = thread::Builder::new().name("live-view".to_owned());
         let thread = builder.spawn(move || view.run(opening)).ok()?;
-        Some(LiveView {
-            close,
-            thread: Some(thread),
-            notes,
-        })
+        Some(LiveView { close, thread: Some(thread), notes })
     }
 }
 

@@ -67,10 +67,9 @@ fn level_of_environment() -> anyhow::Result<LevelFilter> {
     match &*text {
         "" => Ok(LevelFilter::OFF),
         level if LEVELS.contains(&level) => Ok(level.parse()?),
-        other => bail_usage!(
-            "{LOG_VARIABLE}={other} is no level; use one of {}",
-            LEVELS.join(", ")
-        ),
+        other => {
+            bail_usage!("{LOG_VARIABLE}={other} is no level; use one of {}", LEVELS.join(", "))
+        }
     }
 }
 

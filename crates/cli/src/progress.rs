@@ -153,10 +153,8 @@ impl RunProgress {
         let id = &plan.cells[index].plan.id;
         let elapsed = clock_text(self.live.elapsed());
         // A closed stderr does not end the run.
-        let _ = writeln!(
-            std::io::stderr(),
-            "cell {number} of {of}, {id}: {what}; {elapsed} elapsed"
-        );
+        let _ =
+            writeln!(std::io::stderr(), "cell {number} of {of}, {id}: {what}; {elapsed} elapsed");
         heartbeat.postpone();
     }
 }

@@ -26,9 +26,7 @@ impl Alternatives {
     fn new(table: &Table, further: Vec<Structure>, others: &[&ReferenceDrive]) -> Alternatives {
         let paths: Vec<String> = further.iter().flat_map(|s| s.keys().cloned()).collect();
         let is_number = |path: &&String| !path.ends_with("blocks_per_plane");
-        let own = paths
-            .iter()
-            .map(|path| (path.clone(), get(table, path).cloned()));
+        let own = paths.iter().map(|path| (path.clone(), get(table, path).cloned()));
         let own: Structure = own.collect();
         let has = |drive: &ReferenceDrive, structure: &Structure| {
             let mut numbers = paths.iter().filter(is_number);
@@ -38,15 +36,11 @@ impl Alternatives {
             })
         };
         let all = [vec![own], further].concat();
-        let counts: Vec<f64> = all
-            .iter()
-            .map(|s| 1.0 + others.iter().filter(|o| has(o, s)).count() as f64)
-            .collect();
+        let counts: Vec<f64> =
+            all.iter().map(|s| 1.0 + others.iter().filter(|o| has(o, s)).count() as f64).collect();
         let total: f64 = counts.iter().sum();
-        let mut values: Vec<(Structure, f64)> = all
-            .into_iter()
-            .zip(counts.iter().map(|c| c / total))
-            .collect();
+        let mut values: Vec<(Structure, f64)> =
+            all.into_iter().zip(counts.iter().map(|c| c / total)).collect();
         values[0].0.clear();
         Alternatives { values }
     }
@@ -74,9 +68,7 @@ pub fn alternatives(
     }
     if facts.and_then(DriveFacts::cores).is_none() {
         let seen = others.iter();
-        let mut seen: Vec<i64> = seen
-            .filter_map(|o| integer(&o.table, "firmware.cores"))
-            .collect();
+        let mut seen: Vec<i64> = seen.filter_map(|o| integer(&o.table, "firmware.cores")).collect();
         seen.sort_unstable();
         seen.dedup();
         further.push(numbers(table, "firmware.cores", seen));
@@ -97,7 +89,5 @@ pub fn alternatives(
     };
     further.push(shapes.into_iter().map(of).collect());
     let further = further.into_iter().filter(|values| !values.is_empty());
-    further
-        .map(|values| Alternatives::new(table, values, others))
-        .collect()
+    further.map(|values| Alternatives::new(table, values, others)).collect()
 }

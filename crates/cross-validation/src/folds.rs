@@ -125,12 +125,7 @@ impl Study {
                 figures.insert(name.to_owned(), all);
             }
         }
-        Ok(Study {
-            hardware: Hardware::embedded()?,
-            drives,
-            figures,
-            threads,
-        })
+        Ok(Study { hardware: Hardware::embedded()?, drives, figures, threads })
     }
 
     pub fn drives(&self) -> Vec<&str> {
@@ -148,9 +143,7 @@ impl Study {
         let population = Population::searched(&others.collect::<Vec<_>>());
         let figures = &self.figures[name];
         let threads = |m: &Measurement| workload(m).map(|w| w.threads);
-        let has_both = figures
-            .iter()
-            .any(|m| is_random(m) && threads(m) == Some(64));
+        let has_both = figures.iter().any(|m| is_random(m) && threads(m) == Some(64));
         let mut out = Vec::new();
         for fold in FOLDS.iter().filter(|f| has_both || !f.is_of_both_columns) {
             let is_known = |m: &Measurement| {
@@ -237,11 +230,8 @@ impl Study {
             anchor.value = rate.centre.exp();
             (anchor, rate.half_width / 2.0)
         });
-        let all: Vec<(Measurement, f64)> = known
-            .iter()
-            .map(|m| (m.clone(), FIGURE_SCALE))
-            .chain(anchors)
-            .collect();
+        let all: Vec<(Measurement, f64)> =
+            known.iter().map(|m| (m.clone(), FIGURE_SCALE)).chain(anchors).collect();
         let simulation = Simulation {
             template: &template,
             alternatives: &alternatives,
@@ -278,9 +268,7 @@ impl Study {
         let near = known.iter().filter(|k| is_random(k) && is_random(m));
         let near = near.filter_map(|k| {
             let o = workload(k)?;
-            let blocks = (f64::from(o.block_bytes) / f64::from(w.block_bytes))
-                .ln()
-                .abs();
+            let blocks = (f64::from(o.block_bytes) / f64::from(w.block_bytes)).ln().abs();
             Some(((blocks, o.threads.abs_diff(w.threads)), k.value))
         });
         if let Some((_, value)) = near.min_by(|a, b| a.0.partial_cmp(&b.0).expect("finite")) {
@@ -297,8 +285,5 @@ impl Study {
 }
 
 fn in_mib_per_s(rate: LogRate, cell: Cell) -> LogRate {
-    LogRate {
-        centre: rate.centre + (cell.block_bytes / MIB as f64).ln(),
-        ..rate
-    }
+    LogRate { centre: rate.centre + (cell.block_bytes / MIB as f64).ln(), ..rate }
 }

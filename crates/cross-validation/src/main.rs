@@ -40,9 +40,7 @@ struct Output {
 
 impl Output {
     fn threads(&self) -> anyhow::Result<usize> {
-        let threads = self
-            .jobs
-            .map_or_else(std::thread::available_parallelism, Ok);
+        let threads = self.jobs.map_or_else(std::thread::available_parallelism, Ok);
         Ok(threads.context("--jobs is a whole number from 1")?.get())
     }
 
@@ -92,10 +90,7 @@ fn folds(output: &Output) -> anyhow::Result<()> {
 fn twins_of(only: &[String], output: &Output) -> anyhow::Result<()> {
     let is_truth = |name: &&String| twins::TRUTHS.contains(&name.as_str());
     if let Some(unknown) = only.iter().find(|name| !is_truth(name)) {
-        bail!(
-            "{unknown:?} is no truth; there are {}",
-            twins::TRUTHS.join(", ")
-        );
+        bail!("{unknown:?} is no truth; there are {}", twins::TRUTHS.join(", "));
     }
     let known = twin_cells::embedded()?;
     let mut all = Vec::new();

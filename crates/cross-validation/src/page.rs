@@ -49,16 +49,8 @@ factor below, since read-ahead cannot be told from random reads.
 
 /// A row of the goals: fold, and the largest median, 90th percentile and half-width.
 const GOALS: [(&str, &str, [f64; 3]); 2] = [
-    (
-        "threads=64",
-        "left-out column of 64 threads",
-        [7.0, 24.0, 35.0],
-    ),
-    (
-        "quick",
-        "rest of the matrix of a drive of which `quick` was run",
-        [6.0, 15.0, 25.0],
-    ),
+    ("threads=64", "left-out column of 64 threads", [7.0, 24.0, 35.0]),
+    ("quick", "rest of the matrix of a drive of which `quick` was run", [6.0, 15.0, 25.0]),
 ];
 
 fn known(situation: &str) -> &str {
@@ -72,10 +64,7 @@ fn known(situation: &str) -> &str {
 }
 
 fn pair(of: Option<(f64, f64)>) -> String {
-    of.map_or_else(
-        || "-".to_owned(),
-        |(median, p90)| format!("{median:.1} / {p90:.1}"),
-    )
+    of.map_or_else(|| "-".to_owned(), |(median, p90)| format!("{median:.1} / {p90:.1}"))
 }
 
 fn row(s: &FoldScore) -> String {

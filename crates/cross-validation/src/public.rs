@@ -95,9 +95,7 @@ fn in_flight(figure: &PublicFigure) -> Option<u32> {
 
 fn is_by_host(figure: &PublicFigure) -> bool {
     let words = ["yes", "maybe"];
-    words
-        .iter()
-        .any(|word| figure.host_limited.starts_with(word))
+    words.iter().any(|word| figure.host_limited.starts_with(word))
 }
 
 /// Figures that are known from the text of a review.

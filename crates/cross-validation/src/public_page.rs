@@ -78,11 +78,7 @@ fn interval([centre, low, high]: [f64; 3]) -> String {
 }
 
 fn is_inside(r: &PublicRead, [_, low, high]: [f64; 3]) -> &'static str {
-    if (low..=high).contains(&r.iops) {
-        "yes"
-    } else {
-        "**no**"
-    }
+    if (low..=high).contains(&r.iops) { "yes" } else { "**no**" }
 }
 
 fn row(r: &PublicRead) -> String {

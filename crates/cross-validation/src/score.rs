@@ -53,8 +53,7 @@ impl Scored {
     }
 
     fn is_covered(&self) -> bool {
-        self.half_width
-            .is_some_and(|half| self.log_error().abs() <= half)
+        self.half_width.is_some_and(|half| self.log_error().abs() <= half)
     }
 
     /// Width of the interval, and a fine by the distance of a figure outside of it, in logarithms
@@ -112,10 +111,7 @@ pub fn with_intervals(all: &[Scored]) -> Vec<Scored> {
             }
             None => half_width_of_drives(&by_drive(all, &|o| is_alike(o).then(|| o.log_error()))),
         };
-        Scored {
-            half_width,
-            ..s.clone()
-        }
+        Scored { half_width, ..s.clone() }
     };
     all.iter().map(one).collect()
 }
@@ -134,15 +130,13 @@ pub fn intervals(all: &[Scored]) -> Vec<PredictiveInterval> {
             };
             let of = |s: &Scored| Some((s.published / s.simulated.filter(|_| is(s))?).ln());
             let errors = by_drive(all, &of);
-            out.extend(
-                half_width_of_drives(&errors).map(|half| PredictiveInterval {
-                    kind,
-                    situation,
-                    drives: errors.len() as u32,
-                    low: (-half).exp(),
-                    high: half.exp(),
-                }),
-            );
+            out.extend(half_width_of_drives(&errors).map(|half| PredictiveInterval {
+                kind,
+                situation,
+                drives: errors.len() as u32,
+                low: (-half).exp(),
+                high: half.exp(),
+            }));
         }
     }
     out
@@ -152,9 +146,7 @@ pub fn table(all: &[Scored]) -> String {
     let mut out = format!("{HEADING}\n");
     let optional = |v: Option<f64>| v.map_or_else(String::new, |v| format!("{v:.2}"));
     for s in all {
-        let half_width = s
-            .half_width
-            .map_or_else(String::new, |half| format!("{half:.5}"));
+        let half_width = s.half_width.map_or_else(String::new, |half| format!("{half:.5}"));
         out.push_str(&format!(
             "{},{},{},\"{}\",{},{},{},{:.2},{half_width},{},{},{},{}\n",
             s.fold,
@@ -224,9 +216,7 @@ type Said<'a> = &'a dyn Fn(&Scored) -> Option<f64>;
 
 fn fold_score(fold: &str, kind: FigureKind, here: &[&Scored]) -> FoldScore {
     let quantiles = |of: &dyn Fn(&Scored) -> Option<f64>| {
-        let errors = here
-            .iter()
-            .filter_map(|s| Some((error(of(s)?, s.published), 1.0)));
+        let errors = here.iter().filter_map(|s| Some((error(of(s)?, s.published), 1.0)));
         let errors: Vec<(f64, f64)> = errors.collect();
         Some([0.5, 0.9, 1.0].map(|share| quantile(&errors, share).unwrap_or(0.0)))
             .filter(|_| !errors.is_empty())
@@ -237,9 +227,7 @@ fn fold_score(fold: &str, kind: FigureKind, here: &[&Scored]) -> FoldScore {
     let mut drives: Vec<&str> = here.iter().map(|s| s.drive.as_str()).collect();
     drives.sort_unstable();
     drives.dedup();
-    let alone: [Said<'_>; 4] = [&|s| s.simulated, &|s| s.curve, &|s| s.data_sheet, &|s| {
-        s.nearest
-    }];
+    let alone: [Said<'_>; 4] = [&|s| s.simulated, &|s| s.curve, &|s| s.data_sheet, &|s| s.nearest];
     FoldScore {
         fold: fold.to_owned(),
         kind,
@@ -262,9 +250,7 @@ pub fn summary(all: &[Scored]) -> Vec<FoldScore> {
         }
     }
     let groups = groups.iter();
-    groups
-        .map(|(fold, kind, here)| fold_score(fold, *kind, here))
-        .collect()
+    groups.map(|(fold, kind, here)| fold_score(fold, *kind, here)).collect()
 }
 
 #[cfg(test)]

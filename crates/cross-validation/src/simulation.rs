@@ -54,9 +54,7 @@ pub struct Simulation<'a> {
 impl Simulation<'_> {
     fn climb(&self, structure: &Structure, start: &[f64], steps: usize) -> Option<Mode> {
         let mut model = |points: &[Vec<f64>]| {
-            let profiles = points
-                .iter()
-                .map(|p| self.template.profile(structure, p).ok());
+            let profiles = points.iter().map(|p| self.template.profile(structure, p).ok());
             self.observed.predictions(profiles.collect(), self.threads)
         };
         let (prior, observations) = (&self.template.wide, self.observed.observations());
@@ -69,9 +67,7 @@ impl Simulation<'_> {
         let mut rng = Rng::stream(SEED, "starts");
         let mut points = vec![prior.mean.clone()];
         points.extend((0..DRAWS).map(|_| prior.draw(&mut rng)));
-        let profiles = points
-            .iter()
-            .map(|p| self.template.profile(&Structure::new(), p).ok());
+        let profiles = points.iter().map(|p| self.template.profile(&Structure::new(), p).ok());
         let all = self.observed.predictions(profiles.collect(), self.threads);
         let cost = |(point, figures): (Vec<f64>, Option<Vec<f64>>)| {
             Some((cost(prior, observations, &point, &figures?), point))
@@ -133,11 +129,7 @@ impl Simulation<'_> {
         let Some(mode) = self.climb(&Structure::new(), &self.start(), STEPS) else {
             return vec![None; asked.len()];
         };
-        let mut found = vec![Explanation {
-            structure: Structure::new(),
-            log_prior: 0.0,
-            mode,
-        }];
+        let mut found = vec![Explanation { structure: Structure::new(), log_prior: 0.0, mode }];
         for _ in 0..ROUNDS {
             let mut changed = self.changed(&found[0]);
             changed.retain(|one| found.iter().all(|known| known.structure != one.structure));

@@ -35,10 +35,8 @@ const ONE_PATH: i64 = 16 << 20;
 /// half of it, within a factor of three. `data_path.prp_list_ns`: a round trip of a PCIe DMA engine
 /// takes 0.5 us and more (R. Neugebauer et al., "Understanding PCIe performance for end host
 /// networking", SIGCOMM 2018); controllers that fetch the list early hide it.
-const MECHANISMS: [(&str, f64, f64); 2] = [
-    ("firmware.read_latency_ns", 10_000.0, 1.0),
-    ("data_path.prp_list_ns", 500.0, 1.0),
-];
+const MECHANISMS: [(&str, f64, f64); 2] =
+    [("firmware.read_latency_ns", 10_000.0, 1.0), ("data_path.prp_list_ns", 500.0, 1.0)];
 
 fn mean_and_width(values: &[f64]) -> (f64, f64) {
     let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
@@ -50,21 +48,13 @@ fn mean_and_width(values: &[f64]) -> (f64, f64) {
 
 /// Of a drive of which only facts are known: page bytes, planes, dies.
 fn geometry(facts: Option<DriveFacts>, table: &Table) -> (i64, i64, i64) {
-    let tlc = facts
-        .and_then(|f| f.flash?.cell_bits.as_ref())
-        .is_some_and(|b| b.value >= 3);
+    let tlc = facts.and_then(|f| f.flash?.cell_bits.as_ref()).is_some_and(|b| b.value >= 3);
     let page = facts.and_then(|f| f.page_bytes()).map(|f| f.value as i64);
     // flash_times.csv: pages of planar MLC have 8 or 16 KiB, of TLC 16.
     let page = page.unwrap_or(if tlc { 16_384 } else { 8_192 });
-    let planes = facts
-        .and_then(|f| f.planes())
-        .map_or(2, |f| i64::from(f.value));
-    let dies = facts
-        .and_then(|f| f.drive.dies.as_ref())
-        .map(|f| i64::from(f.value));
-    let own = get(table, "nand.dies")
-        .and_then(Value::as_integer)
-        .unwrap_or(16);
+    let planes = facts.and_then(|f| f.planes()).map_or(2, |f| i64::from(f.value));
+    let dies = facts.and_then(|f| f.drive.dies.as_ref()).map(|f| i64::from(f.value));
+    let own = get(table, "nand.dies").and_then(Value::as_integer).unwrap_or(16);
     (page, planes, dies.unwrap_or(own))
 }
 

@@ -40,18 +40,12 @@ pub const SHARE_GOAL: f64 = 0.95;
 
 pub(crate) fn random(threads: u32, queue_depth: u32, kib: u32) -> ReferenceWorkload {
     let read = ReferenceWorkload::read(AccessPattern::Random, threads, kib << 10);
-    ReferenceWorkload {
-        queue_depth,
-        ..read
-    }
+    ReferenceWorkload { queue_depth, ..read }
 }
 
 pub(crate) fn sequential(queue_depth: u32, kib: u32) -> ReferenceWorkload {
     let read = ReferenceWorkload::read(AccessPattern::Sequential, 1, kib << 10);
-    ReferenceWorkload {
-        queue_depth,
-        ..read
-    }
+    ReferenceWorkload { queue_depth, ..read }
 }
 
 fn measured() -> Vec<Measurement> {
@@ -61,18 +55,10 @@ fn measured() -> Vec<Measurement> {
             let rate = Measurement::to_simulate(random(threads, depth, kib), "truth");
             for (metric, tolerance) in [
                 (ReferenceMetric::MibPerS, rate.tolerance),
-                (
-                    ReferenceMetric::MedianUs,
-                    Tolerance::of(ReferenceMetric::MedianUs),
-                ),
+                (ReferenceMetric::MedianUs, Tolerance::of(ReferenceMetric::MedianUs)),
                 (ReferenceMetric::P99Us, Tolerance::Relative(P99_TOLERANCE)),
             ] {
-                out.push(Measurement {
-                    metric,
-                    tolerance,
-                    role: Role::Target,
-                    ..rate.clone()
-                });
+                out.push(Measurement { metric, tolerance, role: Role::Target, ..rate.clone() });
             }
         }
     }
@@ -101,12 +87,7 @@ fn unmeasured() -> Vec<Measurement> {
 
 /// A family is maker and line, the first two words of the name.
 fn other_families(truth: &str) -> Vec<String> {
-    let family = |name: &str| {
-        name.split('-')
-            .take(2)
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
+    let family = |name: &str| name.split('-').take(2).map(str::to_owned).collect::<Vec<_>>();
     let names = Profile::names().into_iter();
     let others = names.filter(|name| family(name) != family(truth));
     others.map(str::to_owned).collect()
@@ -153,19 +134,16 @@ pub fn study(
     };
     let actual = figures_of(&profile, unmeasured(), threads)?;
     let predicted = figures_of(&at, unmeasured(), threads)?;
-    let cells = actual
-        .iter()
-        .zip(&predicted)
-        .map(|(actual, predicted)| TwinCell {
-            truth: truth.to_owned(),
-            nearest: found.nearest.clone(),
-            kind: FigureKind::of(actual),
-            key: actual.key(),
-            unit: actual.metric.unit().to_owned(),
-            actual: actual.value,
-            predicted: predicted.value,
-            spread: spread_of(FigureKind::of(actual)),
-        });
+    let cells = actual.iter().zip(&predicted).map(|(actual, predicted)| TwinCell {
+        truth: truth.to_owned(),
+        nearest: found.nearest.clone(),
+        kind: FigureKind::of(actual),
+        key: actual.key(),
+        unit: actual.metric.unit().to_owned(),
+        actual: actual.value,
+        predicted: predicted.value,
+        spread: spread_of(FigureKind::of(actual)),
+    });
     let cells = cells.collect();
     Ok((found, cells))
 }
@@ -203,26 +181,17 @@ pub fn markdown(cells: &[TwinCell]) -> String {
     let mut truths: Vec<&str> = cells.iter().map(|c| c.truth.as_str()).collect();
     truths.dedup();
     let mut line = |title: &str, nearest: &str, here: &[TwinCell]| {
-        let worst = here
-            .iter()
-            .map(|c| 100.0 * c.error().abs())
-            .fold(0.0, f64::max);
+        let worst = here.iter().map(|c| 100.0 * c.error().abs()).fold(0.0, f64::max);
         let share = 100.0 * share_within(here);
         let count = here.len();
-        out.push_str(&format!(
-            "| {title} | {nearest} | {count} | {share:.0} % | {worst:.0} % |\n"
-        ));
+        out.push_str(&format!("| {title} | {nearest} | {count} | {share:.0} % | {worst:.0} % |\n"));
     };
     for truth in truths {
         let here: Vec<TwinCell> = cells.iter().filter(|c| c.truth == truth).cloned().collect();
         line(truth, &here[0].nearest, &here);
     }
     line("**all**", "", cells);
-    let met = if share_within(cells) >= SHARE_GOAL {
-        "met"
-    } else {
-        "**not met**"
-    };
+    let met = if share_within(cells) >= SHARE_GOAL { "met" } else { "**not met**" };
     out.push_str(&format!("\nGoal: 95 % of the cells within 7 %: {met}.\n"));
     if let Some((share, width)) = coverage(cells) {
         out.push_str(&format!(

@@ -37,10 +37,7 @@ pub(crate) fn files_below(root: &SystemRoot, info: &DriveInfo) -> Vec<FileBelow>
         // A file on a file system has unknown places on the device below.
         let file_at_bytes = drive_at_bytes.take();
         if whole.number("loop/dio") != Some(1_u8) {
-            found.push(FileBelow {
-                file: opened,
-                drive_at_bytes: file_at_bytes,
-            });
+            found.push(FileBelow { file: opened, drive_at_bytes: file_at_bytes });
         }
     }
     found

@@ -68,19 +68,15 @@ fn parse_cpu_model(cpuinfo: &str) -> Option<String> {
             (key.trim() == name && !value.trim().is_empty()).then(|| value.trim().to_owned())
         })
     };
-    field("model name")
-        .or_else(|| field("Hardware"))
-        .or_else(|| {
-            let (implementer, part) = (field("CPU implementer")?, field("CPU part")?);
-            Some(format!("Arm implementer {implementer} part {part}"))
-        })
+    field("model name").or_else(|| field("Hardware")).or_else(|| {
+        let (implementer, part) = (field("CPU implementer")?, field("CPU part")?);
+        Some(format!("Arm implementer {implementer} part {part}"))
+    })
 }
 
 /// `MemTotal:  16384 kB`, where kB means 1024 bytes (proc_meminfo(5)).
 fn parse_memory_bytes(meminfo: &str) -> Option<u64> {
-    let rest = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let rest = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = rest.split_whitespace().next()?.parse().ok()?;
     kib.checked_mul(1024)
 }

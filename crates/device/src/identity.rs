@@ -209,9 +209,7 @@ fn path_as_text<S: serde::Serializer>(
     path: &Option<PathBuf>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    path.as_ref()
-        .map(|path| path.to_string_lossy())
-        .serialize(serializer)
+    path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 
 impl DriveInfo {
@@ -350,17 +348,9 @@ pub enum IdentityError {
         "{path} is block device {device}, but {sysfs} does not exist; check that /sys is mounted \
          and the device still attached"
     )]
-    NotInSysfs {
-        path: PathBuf,
-        device: DeviceNumber,
-        sysfs: PathBuf,
-    },
+    NotInSysfs { path: PathBuf, device: DeviceNumber, sysfs: PathBuf },
     #[error("{path}: cannot {doing}: {source}")]
-    Io {
-        path: PathBuf,
-        doing: &'static str,
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, doing: &'static str, source: std::io::Error },
 }
 
 /// Symbolic links such as `/dev/disk/by-id/...` are followed.

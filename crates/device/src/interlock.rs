@@ -70,15 +70,9 @@ pub enum PermitError {
     )]
     OtherDrive(String),
     #[error("{drive} has come into use since it was checked; nothing more was written: {reason}")]
-    InUse {
-        drive: String,
-        reason: Box<RefusalReason>,
-    },
+    InUse { drive: String, reason: Box<RefusalReason> },
     #[error("{permitted}: cannot check whether the opened file is the permitted one: {source}")]
-    Io {
-        permitted: String,
-        source: std::io::Error,
-    },
+    Io { permitted: String, source: std::io::Error },
 }
 
 impl WritePermit {
@@ -133,11 +127,7 @@ fn decide(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> 
     let root = &SystemRoot::host();
     let drive = info.spec.clone();
     if matches!(info.kind, DriveKind::Null | DriveKind::Simulated) {
-        return Ok(WritePermit {
-            drive,
-            subject: Subject::Nothing,
-            _claims: Vec::new(),
-        });
+        return Ok(WritePermit { drive, subject: Subject::Nothing, _claims: Vec::new() });
     }
     let mut reasons = Vec::new();
     let claim = match exclusive_open::take(root, info) {
@@ -162,9 +152,7 @@ fn decide(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> 
     }
     reasons.extend(usage);
     let signatures = exclusive_open::signatures(root, info, &claim, &mut reasons);
-    let words: Vec<&str> = (signatures.iter())
-        .map(|found| found.signature.word.as_str())
-        .collect();
+    let words: Vec<&str> = (signatures.iter()).map(|found| found.signature.word.as_str()).collect();
     let (read_only, busy) = (info.read_only, claim.busy);
     tracing::info!(
         drive = ?info.spec, read_only, busy, in_use, signatures = ?words,
@@ -181,11 +169,7 @@ fn decide(info: &DriveInfo, destroy: &[String]) -> Result<WritePermit, Refusal> 
         return Err(Refusal::new(info, reasons));
     }
     claims.push(OwnedFd::from(claim.file));
-    Ok(WritePermit {
-        drive,
-        subject: claim.subject,
-        _claims: claims,
-    })
+    Ok(WritePermit { drive, subject: claim.subject, _claims: claims })
 }
 
 /// A shared flock(2), held until it is dropped: several may read a drive, none while one writes.

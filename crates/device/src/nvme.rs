@@ -43,38 +43,20 @@ pub enum CommandError {
         "{controller}: {command}: status {code:#x}: {name}",
         code = status.0, name = status.name().unwrap_or("unknown status code")
     )]
-    Status {
-        controller: String,
-        command: String,
-        status: StatusCode,
-    },
+    Status { controller: String, command: String, status: StatusCode },
     #[error("{controller}: {command}: {source}{advice}")]
-    System {
-        controller: String,
-        command: String,
-        source: std::io::Error,
-        advice: &'static str,
-    },
+    System { controller: String, command: String, source: std::io::Error, advice: &'static str },
     #[error(
         "{controller}: this is not the controller of {drive} any more: its serial is {found:?}, \
          not {serial:?}; nothing was changed on it. Drives are renumbered when one is removed or \
          added: check `assay list` and run again"
     )]
-    OtherDrive {
-        controller: String,
-        drive: String,
-        serial: String,
-        found: String,
-    },
+    OtherDrive { controller: String, drive: String, serial: String, found: String },
     #[error(
         "{controller}: {command}: the returned data is malformed: {what}; `nvme {command}` shows \
          it raw"
     )]
-    Nonsense {
-        controller: String,
-        command: String,
-        what: String,
-    },
+    Nonsense { controller: String, command: String, what: String },
 }
 
 pub(crate) fn command_name(command: &SubmissionEntry) -> String {

@@ -21,21 +21,13 @@ use crate::nvme::metadata::{self, FormatError};
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     #[error("{drive}: cannot open it {how}: {source}{advice}")]
-    System {
-        drive: String,
-        how: &'static str,
-        source: io::Error,
-        advice: String,
-    },
+    System { drive: String, how: &'static str, source: io::Error, advice: String },
     #[error(transparent)]
     Permit(#[from] PermitError),
     #[error("{0} is not a file or block device")]
     NoFile(String),
     #[error("{drive}: {source}")]
-    Format {
-        drive: String,
-        source: Box<FormatError>,
-    },
+    Format { drive: String, source: Box<FormatError> },
 }
 
 impl OpenError {
@@ -121,10 +113,7 @@ pub fn with_passthru(info: &DriveInfo, drive: DriveHandle) -> Result<DriveHandle
         }),
         Ok((_, Err(FormatError::Command(error)))) => Err(io::Error::other(error)),
         Ok((_, Err(source))) => {
-            return Err(OpenError::Format {
-                drive: info.spec.clone(),
-                source: Box::new(source),
-            });
+            return Err(OpenError::Format { drive: info.spec.clone(), source: Box::new(source) });
         }
         Err(error) => Err(error),
     };
@@ -145,9 +134,7 @@ fn check_same_namespace(
     };
     let found = system_calls::nvme_namespace_id(generic)?;
     if found != nsid {
-        return Err(renumbered(format!(
-            "its namespace identifier is {found}, not {nsid}"
-        )));
+        return Err(renumbered(format!("its namespace identifier is {found}, not {nsid}")));
     }
     check_same_sysfs_parent(root, device(block)?, device(generic)?)
 }

@@ -29,11 +29,7 @@ pub enum PurgeError {
         "{drive}: {what} failed: {source}; part of it may be erased; check the kernel log before \
          continuing"
     )]
-    Failed {
-        drive: String,
-        what: &'static str,
-        source: io::Error,
-    },
+    Failed { drive: String, what: &'static str, source: io::Error },
 }
 
 /// All zones of a zoned block device of this length.
@@ -43,11 +39,7 @@ pub fn reset_all_zones(open: &DriveHandle, len_bytes: u64) -> Result<(), PurgeEr
         return Err(PurgeError::ReadOnly(drive));
     }
     let reset = system_calls::reset_zones(open.file(), 0, len_bytes);
-    reset.map_err(|errno| PurgeError::Failed {
-        drive,
-        what: "BLKRESETZONE",
-        source: errno.into(),
-    })
+    reset.map_err(|errno| PurgeError::Failed { drive, what: "BLKRESETZONE", source: errno.into() })
 }
 
 /// The first `len_bytes` of a block device, or the whole of a file, which keeps its length. The
@@ -60,11 +52,7 @@ pub fn discard_all(open: &DriveHandle, len_bytes: u64) -> Result<(), PurgeError>
     }
     let failed = |what, errno: Errno| match errno {
         Errno::OPNOTSUPP | Errno::NOTTY | Errno::NOSYS => PurgeError::Unsupported { drive, what },
-        errno => PurgeError::Failed {
-            drive,
-            what,
-            source: errno.into(),
-        },
+        errno => PurgeError::Failed { drive, what, source: errno.into() },
     };
     let file = open.file();
     let stat = match rustix::fs::fstat(file) {

@@ -104,10 +104,7 @@ pub struct SessionOptions {
 impl SessionOptions {
     /// Of a command that measures nothing.
     pub fn looking() -> SessionOptions {
-        SessionOptions {
-            only_looks: true,
-            ..SessionOptions::default()
-        }
+        SessionOptions { only_looks: true, ..SessionOptions::default() }
     }
 }
 
@@ -120,10 +117,9 @@ impl DriveSession {
                 let info = DriveInfo::new(DriveKind::Null, spec.text(), "null", *size_bytes);
                 (info, Kind::Null)
             }
-            SpecKind::Sim {
-                profile,
-                options: pairs,
-            } => return simulated(spec.text(), profile, pairs, options),
+            SpecKind::Sim { profile, options: pairs } => {
+                return simulated(spec.text(), profile, pairs, options);
+            }
             SpecKind::Files(names) => files::open(spec.text(), names, options)?,
             SpecKind::Path(path) | SpecKind::NvmeGeneric(path) => {
                 // A generic device is identified through the block device of its namespace.
@@ -138,12 +134,7 @@ impl DriveSession {
                 (info, Kind::Real(drive))
             }
         };
-        Ok(DriveSession {
-            info,
-            kind,
-            own_power_state: 0,
-            simulated_probe: None,
-        })
+        Ok(DriveSession { info, kind, own_power_state: 0, simulated_probe: None })
     }
 
     /// Applies `options` to a drive opened without write permission.
@@ -223,10 +214,7 @@ impl DriveSession {
             zone_bytes: zones.zone_bytes,
             capacity_bytes: zones.capacity_bytes.unwrap_or(zones.zone_bytes),
             conventional_bytes: u64::from(zones.first_sequential) * zones.zone_bytes,
-            most_at_once: [zones.max_open, zones.max_active]
-                .into_iter()
-                .flatten()
-                .min(),
+            most_at_once: [zones.max_open, zones.max_active].into_iter().flatten().min(),
         })
     }
 
@@ -359,11 +347,7 @@ fn simulated(
     session: &SessionOptions,
 ) -> Result<DriveSession, SessionError> {
     let is_of_cache = |(key, _): &&(String, String)| simulated::CACHE_KEYS.contains(&key.as_str());
-    let own: Vec<_> = pairs
-        .iter()
-        .filter(|pair| !is_of_cache(pair))
-        .cloned()
-        .collect();
+    let own: Vec<_> = pairs.iter().filter(|pair| !is_of_cache(pair)).cloned().collect();
     // A cached disk keeps no data.
     let is_cached = own.len() < pairs.len();
     let keep_data = session.keep_data && !is_cached;

@@ -35,11 +35,7 @@ pub struct FoundSignature {
 
 impl FoundSignature {
     fn new(word: &str, what: impl Into<String>, offset_bytes: u64) -> Self {
-        Self {
-            word: word.to_owned(),
-            what: what.into(),
-            offset_bytes,
-        }
+        Self { word: word.to_owned(), what: what.into(), offset_bytes }
     }
 }
 
@@ -70,11 +66,7 @@ impl Window {
             read(&mut bytes, start_bytes.saturating_add(offset))?;
             Ok(bytes)
         };
-        Ok(Self {
-            head: part(0)?,
-            tail: part(size_bytes - length)?,
-            size_bytes,
-        })
+        Ok(Self { head: part(0)?, tail: part(size_bytes - length)?, size_bytes })
     }
 
     pub fn size_bytes(&self) -> u64 {

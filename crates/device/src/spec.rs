@@ -70,10 +70,7 @@ impl DriveSpec {
         } else {
             classify_path(Path::new(text))
         };
-        Ok(Self {
-            text: text.to_owned(),
-            kind,
-        })
+        Ok(Self { text: text.to_owned(), kind })
     }
 
     pub fn kind(&self) -> &SpecKind {

@@ -82,10 +82,7 @@ pub struct SuperviseError {
 
 impl SuperviseError {
     fn of<E: Into<std::io::Error>>(action: &'static str) -> impl FnOnce(E) -> SuperviseError {
-        move |source| SuperviseError {
-            action,
-            source: source.into(),
-        }
+        move |source| SuperviseError { action, source: source.into() }
     }
 }
 
@@ -101,9 +98,8 @@ pub enum Role {
 /// started. Fails when the kernel refuses a signal handler.
 pub fn begin() -> Result<Role, SuperviseError> {
     // A file of the largest permitted size (setrlimit(2)) is an error of its write, and no death.
-    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map_err(
-        SuperviseError::of("turn the limit of file sizes into an error"),
-    )?;
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
+        .map_err(SuperviseError::of("turn the limit of file sizes into an error"))?;
     let supervisor = std::env::var(SUPERVISOR).ok();
     let supervisor = supervisor.and_then(|text| text.parse::<i32>().ok());
     let is_child = || getppid().map(|parent| parent.as_raw_nonzero().get()) == supervisor;
@@ -206,9 +202,7 @@ fn start(streams_out: bool) -> Result<Child, SuperviseError> {
     if is_pipe(std::io::stderr()) {
         command.stderr(Stdio::piped());
     }
-    command
-        .spawn()
-        .map_err(SuperviseError::of("start a process for the I/O"))
+    command.spawn().map_err(SuperviseError::of("start a process for the I/O"))
 }
 
 fn is_pipe(output: impl AsFd) -> bool {
@@ -226,21 +220,13 @@ fn relay(child: &mut Child) -> Result<Vec<JoinHandle<()>>, SuperviseError> {
             let _ = std::io::copy(&mut printed, &mut std::io::stdout().lock());
             let _ = std::io::stdout().flush();
         };
-        threads.push(
-            thread("stdout")
-                .spawn(copy)
-                .map_err(SuperviseError::of(NO_THREAD))?,
-        );
+        threads.push(thread("stdout").spawn(copy).map_err(SuperviseError::of(NO_THREAD))?);
     }
     if let Some(mut printed) = child.stderr.take() {
         let copy = move || {
             let _ = std::io::copy(&mut printed, &mut std::io::stderr());
         };
-        threads.push(
-            thread("stderr")
-                .spawn(copy)
-                .map_err(SuperviseError::of(NO_THREAD))?,
-        );
+        threads.push(thread("stderr").spawn(copy).map_err(SuperviseError::of(NO_THREAD))?);
     }
     Ok(threads)
 }
@@ -390,11 +376,7 @@ fn is_in_mask(path: &Path, mask: &str, signal: i32) -> bool {
 /// Kernel functions in which threads of a process wait uninterruptibly.
 fn waits_of(pid: Pid) -> Vec<String> {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
-    let tasks = tasks
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|task| task.path());
+    let tasks = tasks.into_iter().flatten().flatten().map(|task| task.path());
     let stuck = tasks.filter(|path| state_of(path).is_some_and(|(state, _)| state == 'D'));
     let wait = |path: PathBuf| std::fs::read_to_string(path.join("wchan")).unwrap_or_default();
     let mut waits: Vec<String> = stuck.map(wait).collect();
@@ -405,11 +387,7 @@ fn waits_of(pid: Pid) -> Vec<String> {
 /// What happened, to which drives, what is kept, and what to do.
 fn message(command: &Supervised, pid: Pid, reason: Reason) -> String {
     let waits = waits_of(pid);
-    let known: Vec<&str> = waits
-        .iter()
-        .map(String::as_str)
-        .filter(|w| w.len() > 1)
-        .collect();
+    let known: Vec<&str> = waits.iter().map(String::as_str).filter(|w| w.len() > 1).collect();
     let place = match known.first() {
         Some(place) => format!(" ({place})"),
         None => String::new(),
@@ -423,10 +401,7 @@ fn message(command: &Supervised, pid: Pid, reason: Reason) -> String {
         Reason::Exits => "it has ended its work".to_owned(),
         Reason::Limit(limit) => format!("it may take {:.0} s", limit.as_secs_f64()),
     };
-    let kept = command
-        .kept
-        .as_deref()
-        .map_or(String::new(), |kept| format!("; {kept}"));
+    let kept = command.kept.as_deref().map_or(String::new(), |kept| format!("; {kept}"));
     format!(
         "{}: the storage does not answer: {threads} of process {} cannot be ended while the \
          kernel waits for it{place}; {why}, and it is left behind: it ends when the storage \

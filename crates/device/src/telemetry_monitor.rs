@@ -52,14 +52,9 @@ impl TelemetryMonitor {
         };
         // Without the thread there are no readings; the measurement is not affected. The thread
         // ends when the request channel closes.
-        let _ = std::thread::Builder::new()
-            .name("health".to_owned())
-            .stack_size(256 << 10)
-            .spawn(work);
-        TelemetryMonitor {
-            requests: Mutex::new(RequestChannel { request, replies }),
-            meter,
-        }
+        let _ =
+            std::thread::Builder::new().name("health".to_owned()).stack_size(256 << 10).spawn(work);
+        TelemetryMonitor { requests: Mutex::new(RequestChannel { request, replies }), meter }
     }
 
     /// `None` without a source or after a timeout that is too short to delay a measurement.
@@ -82,10 +77,9 @@ impl TelemetryMonitor {
             Err(_) => None,
         };
         match self.meter.as_ref().and_then(|meter| meter.mean_mw()) {
-            Some(power_mw) => Some(Telemetry {
-                power_mw: Some(power_mw),
-                ..reply.unwrap_or_default()
-            }),
+            Some(power_mw) => {
+                Some(Telemetry { power_mw: Some(power_mw), ..reply.unwrap_or_default() })
+            }
             None => reply,
         }
     }
@@ -111,10 +105,7 @@ fn reading_of_drive(
 ) -> Option<Telemetry> {
     let power_mw = power_milliwatts_at(root, info);
     match health {
-        Some(health) => Some(Telemetry {
-            power_mw,
-            ..health.telemetry()
-        }),
+        Some(health) => Some(Telemetry { power_mw, ..health.telemetry() }),
         None => {
             let temperature_c = temperature_celsius_at(root, info);
             (temperature_c.is_some() || power_mw.is_some()).then(|| Telemetry {

@@ -2,10 +2,7 @@
 //! with `wipefs`.
 //!
 //! Tests that need root or a missing program print the reason and pass.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -49,10 +46,7 @@ fn a_file_is_confirmed_by_name_and_may_hold_a_disk_image() {
     };
     let image = fixture.image("disk.img", 16);
     let file = info(&image);
-    assert_eq!(
-        (file.kind, file.serial.as_str()),
-        (DriveKind::File, "disk.img")
-    );
+    assert_eq!((file.kind, file.serial.as_str()), (DriveKind::File, "disk.img"));
     assert!(file.filesystem.is_some_and(|fs| !fs.fs_type.is_empty()));
     refused(&image, &[]);
     refused(&image, &[image.to_str().unwrap()]);
@@ -66,21 +60,14 @@ fn a_file_is_confirmed_by_name_and_may_hold_a_disk_image() {
     fs::hard_link(&image, &alias).unwrap();
     let link = fixture.path("link.img");
     std::os::unix::fs::symlink(&image, &link).unwrap();
-    assert_eq!(
-        info(&link).serial,
-        "disk.img",
-        "a symbolic link is followed"
-    );
+    assert_eq!(info(&link).serial, "disk.img", "a symbolic link is followed");
     let Some(device) = fixture.attach(&image, &[]) else {
         return;
     };
     for path in [&image, &alias, &link] {
         let refusal = refused(path, &[&info(path).serial, "ext2"]);
         let backs = |r: &RefusalReason| matches!(r, RefusalReason::BacksLoop { loop_device, .. } if *loop_device == name(&device));
-        assert!(
-            refusal.reasons.iter().any(backs) && !refusal.can_be_overridden(),
-            "{refusal}"
-        );
+        assert!(refusal.reasons.iter().any(backs) && !refusal.can_be_overridden(), "{refusal}");
     }
     allowed(&device, &[&name(&device), "ext2"]);
     // A second loop device on the same file: the first is no longer free to write, even though
@@ -104,9 +91,7 @@ fn an_active_swap_file_is_never_written() {
     }
     let refusal = refused_for_good(&swap);
     assert!(
-        refusal.reasons.contains(&RefusalReason::Swap {
-            device: swap.display().to_string()
-        }),
+        refusal.reasons.contains(&RefusalReason::Swap { device: swap.display().to_string() }),
         "{refusal}"
     );
     fixture.undo_last();
@@ -126,10 +111,7 @@ fn refused_while_locked(child: &mut std::process::Child, image: &Path) {
     child.wait().unwrap();
     assert_eq!(
         result.unwrap_err().reasons,
-        [RefusalReason::Locked {
-            device: image.display().to_string(),
-            pid: Some(child.id())
-        }]
+        [RefusalReason::Locked { device: image.display().to_string(), pid: Some(child.id()) }]
     );
 }
 
@@ -211,9 +193,7 @@ fn what_is_in_the_partitions_of_an_image_must_be_named() {
     for (table, words) in [("gpt", ["gpt", "ext4"]), ("msdos", ["dos", "ext4"])] {
         let image = fixture.image("disk.img", 32);
         let path = image.to_str().unwrap();
-        run(&[
-            "parted", "-s", path, "mklabel", table, "mkpart", "primary", "1MiB", "24MiB",
-        ]);
+        run(&["parted", "-s", path, "mklabel", table, "mkpart", "primary", "1MiB", "24MiB"]);
         run(&["mkfs.ext4", "-q", "-F", "-E", "offset=1048576", path, "16M"]);
         assert_eq!(refused(&image, &["disk.img"]).missing_words(), words);
         allowed(&image, &["disk.img", words[0], words[1]]);
@@ -253,10 +233,7 @@ fn a_drive_replaced_under_its_name_is_detected() {
     let other = fixture.image("other.img", 1);
     fs::rename(&other, &image).unwrap();
     let refusal = authorise(&before, &destroy(&["disk.img"])).unwrap_err();
-    assert!(
-        matches!(&refusal.reasons[..], [RefusalReason::Changed { .. }]),
-        "{refusal}"
-    );
+    assert!(matches!(&refusal.reasons[..], [RefusalReason::Changed { .. }]), "{refusal}");
     // And so is a modified record.
     let mut forged = info(&image);
     forged.serial = "mine".into();
@@ -278,10 +255,7 @@ fn null_and_simulated_drives_need_no_confirmation_and_their_permit_opens_no_devi
         // A forged record of a simulated drive with a real path does not permit that path.
         drive.path = Some(file.path().to_path_buf());
         let permit = authorise(&drive, &[]).unwrap();
-        assert!(matches!(
-            permit.check(file.as_file()),
-            Err(PermitError::OtherDrive { .. })
-        ));
+        assert!(matches!(permit.check(file.as_file()), Err(PermitError::OtherDrive { .. })));
     }
 }
 
@@ -292,32 +266,17 @@ fn files_that_are_not_drives_are_rejected() {
     fs::write(at("empty"), "").unwrap();
     let _listener = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
     std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
-    assert!(matches!(
-        identify(&at("none")),
-        Err(IdentityError::Missing { .. })
-    ));
-    assert!(matches!(
-        identify(&at("dangling")),
-        Err(IdentityError::Missing { .. })
-    ));
-    assert!(matches!(
-        identify(dir.path()),
-        Err(IdentityError::Directory { .. })
-    ));
-    assert!(matches!(
-        identify(&at("empty")),
-        Err(IdentityError::ZeroSize { .. })
-    ));
+    assert!(matches!(identify(&at("none")), Err(IdentityError::Missing { .. })));
+    assert!(matches!(identify(&at("dangling")), Err(IdentityError::Missing { .. })));
+    assert!(matches!(identify(dir.path()), Err(IdentityError::Directory { .. })));
+    assert!(matches!(identify(&at("empty")), Err(IdentityError::ZeroSize { .. })));
     assert!(matches!(
         identify(&at("socket")),
         Err(IdentityError::NotADrive { what: "socket", .. })
     ));
     assert!(matches!(
         identify(Path::new("/dev/zero")),
-        Err(IdentityError::NotADrive {
-            what: "character device",
-            ..
-        })
+        Err(IdentityError::NotADrive { what: "character device", .. })
     ));
     assert!(matches!(
         identify(&at("empty").join("x")),
@@ -330,10 +289,7 @@ fn files_that_are_not_drives_are_rejected() {
         identify(Path::new("/dev/zero")),
     ] {
         let message = error.unwrap_err().to_string();
-        assert!(
-            message.contains(['/', '`']) && message.len() > 40,
-            "no advice: {message}"
-        );
+        assert!(message.contains(['/', '`']) && message.len() > 40, "no advice: {message}");
     }
 }
 
@@ -342,24 +298,15 @@ fn an_unattached_loop_device_is_rejected_with_advice() {
     let Some(_fixture) = InterlockFixture::new() else {
         return;
     };
-    let free = (0..256)
-        .map(|n| PathBuf::from(format!("/dev/loop{n}")))
-        .find(|p| {
-            p.exists()
-                && !Path::new("/sys/block")
-                    .join(name(p))
-                    .join("loop/backing_file")
-                    .exists()
-        });
+    let free = (0..256).map(|n| PathBuf::from(format!("/dev/loop{n}"))).find(|p| {
+        p.exists() && !Path::new("/sys/block").join(name(p)).join("loop/backing_file").exists()
+    });
     let Some(free) = free else {
         println!("skipped: no free loop device");
         return;
     };
     let message = identify(&free).unwrap_err().to_string();
-    assert!(
-        message.contains("zero size") && message.contains("losetup"),
-        "{message}"
-    );
+    assert!(message.contains("zero size") && message.contains("losetup"), "{message}");
     assert!(!list_drives().iter().any(|d| d.name == name(&free)));
 }
 
@@ -390,10 +337,7 @@ fn signature_names_are_those_of_wipefs() {
         }
         run(&command);
         let window = signature::Window::read(&File::open(&image).unwrap(), 0, 16 << 20).unwrap();
-        let mut own: Vec<String> = signature::detect(&window)
-            .into_iter()
-            .map(|f| f.word)
-            .collect();
+        let mut own: Vec<String> = signature::detect(&window).into_iter().map(|f| f.word).collect();
         own.dedup();
         assert_eq!(own, [word]);
         if Path::new("/usr/sbin/wipefs").exists() || Path::new("/sbin/wipefs").exists() {
@@ -440,10 +384,6 @@ fn any_file_name_can_be_stored() {
     fs::write(&path, [0; 4096]).unwrap();
     let drive = info(&path);
     assert_eq!(drive.serial, "odd\u{FFFD}.img");
-    assert!(
-        serde_json::to_string(&drive)
-            .unwrap()
-            .contains("odd\u{FFFD}.img")
-    );
+    assert!(serde_json::to_string(&drive).unwrap().contains("odd\u{FFFD}.img"));
     allowed(&path, &["odd\u{FFFD}.img"]);
 }

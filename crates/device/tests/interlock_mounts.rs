@@ -72,10 +72,7 @@ fn a_file_in_use_by_its_path_in_an_overlay_is_in_use() {
 #[test]
 fn layers_by_relative_paths_are_layers() {
     // Above the mount point, and in a folder that the table of mounts does not name.
-    checks_overlay(
-        "lowerdir=lower,upperdir=layers/upper,workdir=layers/work",
-        "",
-    );
+    checks_overlay("lowerdir=lower,upperdir=layers/upper,workdir=layers/work", "");
     checks_overlay("lowerdir=../lower,upperdir=upper,workdir=work", "layers");
 }
 
@@ -105,9 +102,7 @@ impl Mounted {
     fn at(source: &Path, point: PathBuf) -> Option<Mounted> {
         fs::create_dir_all(&point).unwrap();
         let mounted = mount(source, &point, "erofs", MountFlags::RDONLY, None);
-        mounted
-            .map_err(|e| println!("skipped: no mounts of files: {e}"))
-            .ok()?;
+        mounted.map_err(|e| println!("skipped: no mounts of files: {e}")).ok()?;
         Some(Mounted(point))
     }
 }

@@ -3,10 +3,7 @@
 //!
 //! Needs root; otherwise prints the reason and passes. Every refused drive is compared byte for
 //! byte with its previous content.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -40,17 +37,9 @@ fn an_empty_drive_needs_its_name_and_is_claimed_by_the_permit() {
 
     let refusal = refused(&zram, &[]);
     assert_eq!(refusal.missing_words(), [serial.as_str()]);
-    assert!(
-        refusal
-            .to_string()
-            .ends_with(&format!("add: --destroy {serial}")),
-        "{refusal}"
-    );
+    assert!(refusal.to_string().ends_with(&format!("add: --destroy {serial}")), "{refusal}");
     let refusal = refused(&zram, &[&serial.to_uppercase()]);
-    assert!(
-        refusal.to_string().contains("upper and lower case"),
-        "{refusal}"
-    );
+    assert!(refusal.to_string().contains("upper and lower case"), "{refusal}");
     refused(&zram, &["zram", "nvme0n1", zram.to_str().unwrap()]);
 
     run(&["mkswap", zram.to_str().unwrap()]);
@@ -68,13 +57,7 @@ fn an_empty_drive_needs_its_name_and_is_claimed_by_the_permit() {
         assert!(error.contains("busy"), "{error}");
     }
     let second = refused(&zram, &[&serial, "swap"]);
-    assert!(
-        matches!(
-            &second.reasons[..],
-            [RefusalReason::ClaimedElsewhere { .. }]
-        ),
-        "{second}"
-    );
+    assert!(matches!(&second.reasons[..], [RefusalReason::ClaimedElsewhere { .. }]), "{second}");
     drop(permit);
     allowed(&zram, &[&serial, "swap"]);
 }
@@ -90,9 +73,7 @@ fn active_swap_is_never_written_and_dormant_swap_must_be_named() {
     }
     let refusal = refused_for_good(&zram);
     assert!(
-        refusal.reasons.contains(&RefusalReason::Swap {
-            device: zram.display().to_string()
-        }),
+        refusal.reasons.contains(&RefusalReason::Swap { device: zram.display().to_string() }),
         "{refusal}"
     );
     fixture.undo_last();
@@ -117,19 +98,11 @@ fn a_filesystem_must_be_named_and_a_mounted_one_is_never_written() {
     let refusal = refused(&device, &[&serial]);
     assert_eq!(refusal.missing_words(), ["ext4"]);
     assert!(
-        refusal
-            .to_string()
-            .contains("holds an ext4 filesystem (signature at byte 1080)"),
+        refusal.to_string().contains("holds an ext4 filesystem (signature at byte 1080)"),
         "{refusal}"
     );
-    assert_eq!(
-        refused(&device, &["ext4"]).missing_words(),
-        [serial.as_str()]
-    );
-    assert_eq!(
-        refused(&device, &[&serial, "ext3", "xfs"]).missing_words(),
-        ["ext4"]
-    );
+    assert_eq!(refused(&device, &["ext4"]).missing_words(), [serial.as_str()]);
+    assert_eq!(refused(&device, &[&serial, "ext3", "xfs"]).missing_words(), ["ext4"]);
     allowed(&device, &["ext4", &serial]);
 
     let point = fixture.mount(&device, QUIET);
@@ -181,9 +154,7 @@ fn use_of_a_partition_blocks_its_drive_and_not_its_siblings() {
     let refusal = refused(&device, &[&drive, "gpt"]);
     assert_eq!(refusal.missing_words(), ["ext4"]);
     assert!(
-        refusal
-            .to_string()
-            .contains(&format!("{} holds an ext4 filesystem", first.display())),
+        refusal.to_string().contains(&format!("{} holds an ext4 filesystem", first.display())),
         "{refusal}"
     );
     assert_eq!(refused(&first, &[&name(&first)]).missing_words(), ["ext4"]);
@@ -233,9 +204,7 @@ fn backing_devices_of_a_loop_device_are_checked() {
     }
     let refusal = refused_for_good(&device);
     assert!(
-        refusal.reasons.contains(&RefusalReason::Swap {
-            device: zram.display().to_string()
-        }),
+        refusal.reasons.contains(&RefusalReason::Swap { device: zram.display().to_string() }),
         "{refusal}"
     );
 }
@@ -250,20 +219,11 @@ fn lvm_physical_volumes_must_be_named() {
         return;
     };
     let config = "devices { use_devicesfile=0 } global { event_activation=0 }";
-    if let Err(e) = try_run(&[
-        "pvcreate",
-        "-y",
-        "--config",
-        config,
-        device.to_str().unwrap(),
-    ]) {
+    if let Err(e) = try_run(&["pvcreate", "-y", "--config", config, device.to_str().unwrap()]) {
         println!("skipped: pvcreate does not work here: {e}");
         return;
     }
-    assert_eq!(
-        refused(&device, &[&name(&device)]).missing_words(),
-        ["LVM2_member"]
-    );
+    assert_eq!(refused(&device, &[&name(&device)]).missing_words(), ["LVM2_member"]);
     allowed(&device, &[&name(&device), "lvm2_member"]);
 }
 
@@ -292,27 +252,17 @@ fn members_of_a_running_raid_are_never_written() {
         a_text,
         b_text,
     ]);
-    let refusals = [&a, &b].map(|member| {
-        authorise(
-            &info(member),
-            &destroy(&[&name(member), "linux_raid_member"]),
-        )
-    });
+    let refusals = [&a, &b]
+        .map(|member| authorise(&info(member), &destroy(&[&name(member), "linux_raid_member"])));
     run(&["mdadm", "--stop", "/dev/md/assay"]);
     for refusal in refusals {
         let refusal = refusal.unwrap_err();
         assert!(
-            refusal
-                .reasons
-                .iter()
-                .any(|r| matches!(r, RefusalReason::Held { .. })),
+            refusal.reasons.iter().any(|r| matches!(r, RefusalReason::Held { .. })),
             "{refusal}"
         );
     }
-    assert_eq!(
-        refused(&a, &[&name(&a)]).missing_words(),
-        ["linux_raid_member"]
-    );
+    assert_eq!(refused(&a, &[&name(&a)]).missing_words(), ["linux_raid_member"]);
 }
 
 #[test]
@@ -325,10 +275,5 @@ fn a_drive_set_read_only_is_refused() {
         return;
     };
     let refusal = refused_for_good(&device);
-    assert_eq!(
-        refusal.reasons,
-        [RefusalReason::ReadOnly {
-            drive: device.display().to_string()
-        }]
-    );
+    assert_eq!(refusal.reasons, [RefusalReason::ReadOnly { drive: device.display().to_string() }]);
 }

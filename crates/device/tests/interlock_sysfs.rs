@@ -1,8 +1,5 @@
 //! Identity and temperature from synthetic sysfs trees, for hardware that test hosts lack.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -20,9 +17,7 @@ struct Tree {
 
 impl Tree {
     fn new() -> Self {
-        let tree = Self {
-            dir: TempDir::new().unwrap(),
-        };
+        let tree = Self { dir: TempDir::new().unwrap() };
         fs::create_dir_all(tree.dir.path().join("sys/block")).unwrap();
         fs::create_dir_all(tree.dir.path().join("sys/dev/block")).unwrap();
         tree
@@ -70,10 +65,7 @@ const CONTROLLER: &str = "sys/devices/pci0000:00/0000:01:00.0/nvme/nvme0";
 fn nvme_controller(tree: &Tree) {
     let function = "sys/devices/pci0000:00/0000:01:00.0";
     tree.file(&format!("{CONTROLLER}/serial"), "S3W8NX0J700123      \n")
-        .file(
-            &format!("{CONTROLLER}/model"),
-            "SAMSUNG MZVPV512HDGL-00000              \n",
-        )
+        .file(&format!("{CONTROLLER}/model"), "SAMSUNG MZVPV512HDGL-00000              \n")
         .file(&format!("{CONTROLLER}/firmware_rev"), "BXW7300Q\n")
         .file(&format!("{CONTROLLER}/transport"), "pcie\n")
         .file(&format!("{CONTROLLER}/queue_count"), "9\n")
@@ -89,10 +81,7 @@ fn nvme_queue(tree: &Tree, namespace: &str) {
     tree.file(&format!("{namespace}/queue/logical_block_size"), "512\n")
         .file(&format!("{namespace}/queue/physical_block_size"), "4096\n")
         .file(&format!("{namespace}/queue/rotational"), "0\n")
-        .file(
-            &format!("{namespace}/queue/scheduler"),
-            "[none] mq-deadline kyber\n",
-        )
+        .file(&format!("{namespace}/queue/scheduler"), "[none] mq-deadline kyber\n")
         .file(&format!("{namespace}/queue/nr_requests"), "1023\n")
         .file(&format!("{namespace}/queue/io_poll"), "1\n")
         .file(&format!("{namespace}/queue/max_sectors_kb"), "128\n")
@@ -106,33 +95,22 @@ fn an_nvme_drive() {
     let tree = Tree::new();
     let namespace = format!("{CONTROLLER}/nvme0n1");
     nvme_controller(&tree);
-    tree.block(&namespace, "259:0", 1_000_215_216)
-        .link(&format!("{namespace}/device"), CONTROLLER);
+    tree.block(&namespace, "259:0", 1_000_215_216).link(&format!("{namespace}/device"), CONTROLLER);
     nvme_queue(&tree, &namespace);
     let info = tree.only_drive();
     assert_eq!(info.kind, DriveKind::Block);
-    assert_eq!(
-        (info.name.as_str(), info.serial.as_str()),
-        ("nvme0n1", "S3W8NX0J700123")
-    );
+    assert_eq!((info.name.as_str(), info.serial.as_str()), ("nvme0n1", "S3W8NX0J700123"));
     assert_eq!(info.spec, "/dev/nvme0n1");
     assert_eq!(info.model.as_deref(), Some("SAMSUNG MZVPV512HDGL-00000"));
     assert_eq!(info.firmware.as_deref(), Some("BXW7300Q"));
     assert_eq!(info.transport.as_deref(), Some("nvme"));
     assert_eq!(info.capacity_bytes, 512_110_190_592);
     assert_eq!(
-        (
-            info.logical_block_bytes,
-            info.physical_block_bytes,
-            info.min_io_bytes
-        ),
+        (info.logical_block_bytes, info.physical_block_bytes, info.min_io_bytes),
         (512, 4096, 512)
     );
     assert_eq!(info.max_io_bytes, Some(128 << 10));
-    assert_eq!(
-        (info.rotational, info.io_poll, info.read_only),
-        (Some(false), Some(true), false)
-    );
+    assert_eq!((info.rotational, info.io_poll, info.read_only), (Some(false), Some(true), false));
     assert_eq!(info.scheduler.as_deref(), Some("none"));
     assert_eq!(
         (info.hardware_queues, info.nr_requests, info.queue_pairs),
@@ -156,34 +134,18 @@ fn a_scheduler_counts_only_where_one_is_active_for_a_solid_state_drive() {
     let scheduler = |of_list: &str, rotational: &str| {
         let tree = Tree::new();
         tree.block("sys/devices/pci0000:00/ata1/block/sda", "8:0", 2048)
-            .file(
-                "sys/devices/pci0000:00/ata1/block/sda/queue/scheduler",
-                of_list,
-            )
-            .file(
-                "sys/devices/pci0000:00/ata1/block/sda/queue/rotational",
-                rotational,
-            );
+            .file("sys/devices/pci0000:00/ata1/block/sda/queue/scheduler", of_list)
+            .file("sys/devices/pci0000:00/ata1/block/sda/queue/rotational", rotational);
         let info = tree.only_drive();
         info.costly_scheduler().map(str::to_owned)
     };
     let active = |list: &str| scheduler(list, "0\n");
-    assert_eq!(
-        active("none [mq-deadline] kyber bfq\n").as_deref(),
-        Some("mq-deadline")
-    );
-    assert_eq!(
-        active("mq-deadline kyber [bfq] none\n").as_deref(),
-        Some("bfq")
-    );
+    assert_eq!(active("none [mq-deadline] kyber bfq\n").as_deref(), Some("mq-deadline"));
+    assert_eq!(active("mq-deadline kyber [bfq] none\n").as_deref(), Some("bfq"));
     assert_eq!(active("[none] mq-deadline kyber bfq\n"), None);
     assert_eq!(active("[noop] deadline cfq\n"), None, "before blk-mq");
     assert_eq!(active("none\n"), None, "a driver that has no other");
-    assert_eq!(
-        scheduler("none [mq-deadline]\n", "1\n"),
-        None,
-        "a hard disk"
-    );
+    assert_eq!(scheduler("none [mq-deadline]\n", "1\n"), None, "a hard disk");
     // NVMe, also where the kernel does not say whether it rotates.
     let tree = Tree::new();
     let namespace = format!("{CONTROLLER}/nvme0n1");
@@ -243,10 +205,7 @@ fn a_multipath_nvme_drive_takes_its_identity_from_a_controller_and_hides_its_pat
         .block(&format!("{CONTROLLER}/nvme0c0n1"), "259:2", 2048)
         .file(&format!("{CONTROLLER}/nvme0c0n1/hidden"), "1\n");
     let info = tree.only_drive();
-    assert_eq!(
-        (info.name.as_str(), info.serial.as_str()),
-        ("nvme0n1", "S3W8NX0J700123")
-    );
+    assert_eq!((info.name.as_str(), info.serial.as_str()), ("nvme0n1", "S3W8NX0J700123"));
     assert_eq!(info.pcie.unwrap().width, Some(2));
 }
 
@@ -273,13 +232,7 @@ fn sata_and_usb_serials_come_from_vpd_or_udev() {
         .iter()
         .map(|d| (d.name.as_str(), d.transport.as_deref(), d.serial.as_str()))
         .collect();
-    assert_eq!(
-        summary,
-        [
-            ("sda", Some("sata"), "WD-WCC4E123456"),
-            ("sdb", Some("usb"), "0401")
-        ]
-    );
+    assert_eq!(summary, [("sda", Some("sata"), "WD-WCC4E123456"), ("sdb", Some("usb"), "0401")]);
     assert_eq!(drives[0].firmware.as_deref(), Some("0A82"));
 }
 
@@ -289,8 +242,7 @@ fn zones_and_formats_that_the_kernel_does_not_support_are_listed() {
     nvme_controller(&tree);
     for (name, number, sectors) in [("nvme0n1", "259:0", 65_536), ("nvme0n2", "259:1", 0)] {
         let namespace = format!("{CONTROLLER}/{name}");
-        tree.block(&namespace, number, sectors)
-            .link(&format!("{namespace}/device"), CONTROLLER);
+        tree.block(&namespace, number, sectors).link(&format!("{namespace}/device"), CONTROLLER);
     }
     let zoned = format!("{CONTROLLER}/nvme0n1/queue");
     for (name, value) in [
@@ -306,9 +258,7 @@ fn zones_and_formats_that_the_kernel_does_not_support_are_listed() {
     assert_eq!(tree.only_drive().name, "nvme0n1");
     tree.file(&format!("{CONTROLLER}/state"), "live\n")
         .file(&format!("{CONTROLLER}/nvme0n2/metadata_bytes"), "8\n");
-    let [zoned, unusable] = &list_drives_at(&tree.root())[..] else {
-        panic!()
-    };
+    let [zoned, unusable] = &list_drives_at(&tree.root())[..] else { panic!() };
     let zones = zoned.zones.unwrap();
     assert!(zones.host_managed && zoned.unusable.is_none());
     assert_eq!((zones.count, zones.zone_bytes), (16, 2 << 20));
@@ -323,8 +273,7 @@ fn zones_and_formats_that_the_kernel_does_not_support_are_listed() {
 fn devices_without_a_serial_use_their_kernel_name() {
     let tree = Tree::new();
     let virtio = "sys/devices/pci0000:00/0000:00:02.0/virtio1/block/vda";
-    tree.block(virtio, "254:0", 8)
-        .file(&format!("{virtio}/serial"), "disk-of-a-guest\n");
+    tree.block(virtio, "254:0", 8).file(&format!("{virtio}/serial"), "disk-of-a-guest\n");
     for (name, number) in [
         ("zram0", "253:0"),
         ("loop3", "7:3"),
@@ -336,25 +285,12 @@ fn devices_without_a_serial_use_their_kernel_name() {
     }
     tree.file("sys/devices/virtual/block/dm-0/dm/name", "vg-home\n");
     let drives = list_drives_at(&tree.root());
-    let serial = |name: &str| {
-        drives
-            .iter()
-            .find(|d| d.name == name)
-            .map(|d| d.serial.clone())
-    };
+    let serial = |name: &str| drives.iter().find(|d| d.name == name).map(|d| d.serial.clone());
     for name in ["zram0", "loop3", "md127", "dm-0", "cciss/c0d0"] {
         assert_eq!(serial(name).as_deref(), Some(name));
     }
     assert_eq!(serial("vda").as_deref(), Some("disk-of-a-guest"));
-    assert_eq!(
-        drives
-            .iter()
-            .find(|d| d.name == "dm-0")
-            .unwrap()
-            .model
-            .as_deref(),
-        Some("vg-home")
-    );
+    assert_eq!(drives.iter().find(|d| d.name == "dm-0").unwrap().model.as_deref(), Some("vg-home"));
 }
 
 #[test]
@@ -385,11 +321,7 @@ fn temperatures() {
             .file(&format!("{device}/{place}/temp2_input"), "71000\n")
             .file(&format!("{device}/{place}/temp1_input"), "38850\n")
             .file(&format!("{device}/{place}/temp1_crit"), "84850\n");
-        assert_eq!(
-            temperature_celsius_at(&tree.root(), &info),
-            Some(38.85),
-            "{place}"
-        );
+        assert_eq!(temperature_celsius_at(&tree.root(), &info), Some(38.85), "{place}");
         tree.file(&format!("{device}/{place}/temp1_input"), "-5000\n");
         assert_eq!(temperature_celsius_at(&tree.root(), &info), Some(-5.0));
         tree.file(&format!("{device}/{place}/temp1_input"), "\n");
@@ -409,10 +341,7 @@ fn the_temperature_of_a_file_is_that_of_the_drive_under_it() {
         .link(&format!("{namespace}/device"), CONTROLLER)
         .file(&format!("{namespace}/nvme0n1p2/partition"), "2\n")
         .file(&format!("{namespace}/nvme0n1p2/dev"), "259:2\n")
-        .link(
-            "sys/class/block/nvme0n1p2",
-            &format!("{namespace}/nvme0n1p2"),
-        )
+        .link("sys/class/block/nvme0n1p2", &format!("{namespace}/nvme0n1p2"))
         .file(&format!("{CONTROLLER}/hwmon1/temp1_input"), "45000\n");
     let mut info = DriveInfo::new(DriveKind::File, "/x", "x", 4096);
     assert_eq!(temperature_celsius_at(&tree.root(), &info), None);

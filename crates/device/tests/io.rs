@@ -18,9 +18,7 @@ const BLOCKS: u64 = 64;
 /// A file whose block `n` holds the byte `n`.
 fn file(folder: &Path) -> std::path::PathBuf {
     let path = folder.join("drive.img");
-    let bytes: Vec<u8> = (0..BLOCKS)
-        .flat_map(|n| [n as u8; BLOCK as usize])
-        .collect();
+    let bytes: Vec<u8> = (0..BLOCKS).flat_map(|n| [n as u8; BLOCK as usize]).collect();
     fs::write(&path, bytes).unwrap();
     path
 }
@@ -28,10 +26,7 @@ fn file(folder: &Path) -> std::path::PathBuf {
 fn open(path: &Path, write: bool) -> (DriveHandle, Option<WritePermit>) {
     let info = identify(path).unwrap();
     let permit = write.then(|| authorise(&info, &["drive.img".to_owned()]).unwrap());
-    (
-        open_drive(&info, info.direct_io, permit.as_ref()).unwrap(),
-        permit,
-    )
+    (open_drive(&info, info.direct_io, permit.as_ref()).unwrap(), permit)
 }
 
 fn io(op: Op, slot: u32, block: u64) -> Io {
@@ -97,9 +92,8 @@ fn run<T: Target>(
 #[test]
 fn reads_fill_their_slots() {
     with_engines(false, |submit, _, byte| {
-        let batch: Vec<Io> = (0..16)
-            .map(|slot| io(Op::Read, slot, 63 - u64::from(slot) * 3))
-            .collect();
+        let batch: Vec<Io> =
+            (0..16).map(|slot| io(Op::Read, slot, 63 - u64::from(slot) * 3)).collect();
         for done in submit(&batch) {
             assert!(done.moved(BLOCK), "{done:?}");
             assert_eq!(byte(done.slot), 63 - done.slot as u8 * 3);
@@ -146,10 +140,7 @@ fn a_read_beyond_the_end_is_short_and_a_write_without_permission_fails() {
         assert!(!done[0].moved(BLOCK) && done[1].moved(BLOCK), "{done:?}");
         let before = fs::read(path).unwrap();
         let done = submit(&[io(Op::Write, 0, 1)]);
-        assert!(
-            done[0].result < 0,
-            "a handle opened for reading took a write"
-        );
+        assert!(done[0].result < 0, "a handle opened for reading took a write");
         assert_eq!(fs::read(path).unwrap(), before);
     });
 }
@@ -177,14 +168,9 @@ fn sqpoll_and_plain_rings_agree() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path());
     let (drive, _) = open(&path, false);
-    let options = UringOptions {
-        sqpoll: true,
-        ..UringOptions::default()
-    };
+    let options = UringOptions { sqpoll: true, ..UringOptions::default() };
     let mut target = UringTarget::new(drive, 8, BLOCK, options).unwrap();
-    let batch: Vec<Io> = (0..8)
-        .map(|slot| io(Op::Read, slot, u64::from(slot) + 20))
-        .collect();
+    let batch: Vec<Io> = (0..8).map(|slot| io(Op::Read, slot, u64::from(slot) + 20)).collect();
     for done in all(&mut target, &batch) {
         assert!(done.moved(BLOCK));
         assert_eq!(target.buffer(done.slot).unwrap()[0], 20 + done.slot as u8);
@@ -197,10 +183,7 @@ fn sqpoll_and_plain_rings_agree() {
 fn a_poll_wakes_a_sleeping_sqpoll_thread() {
     let folder = tempfile::tempdir().unwrap();
     let (drive, _) = open(&file(folder.path()), false);
-    let options = UringOptions {
-        sqpoll: true,
-        ..UringOptions::default()
-    };
+    let options = UringOptions { sqpoll: true, ..UringOptions::default() };
     let mut target = UringTarget::new(drive, 4, BLOCK, options).unwrap();
     let mut done = Vec::new();
     // It sleeps after 50 ms without work.
@@ -238,10 +221,7 @@ fn a_permit_opens_its_own_drive_only() {
     fs::remove_file(&path).unwrap();
     fs::copy(&other, &path).unwrap();
     let replaced = open_drive(&info, info.direct_io, Some(&permit));
-    assert!(
-        matches!(replaced, Err(OpenError::Permit(_))),
-        "{replaced:?}"
-    );
+    assert!(matches!(replaced, Err(OpenError::Permit(_))), "{replaced:?}");
     let untouched = fs::File::open(&other).unwrap();
     let mut byte = [0];
     untouched.read_exact_at(&mut byte, 4096).unwrap();
@@ -252,10 +232,7 @@ fn a_permit_opens_its_own_drive_only() {
 fn an_io_longer_than_its_buffer_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path());
-    let long = [Io {
-        len_bytes: 2 * BLOCK,
-        ..io(Op::Read, 0, 0)
-    }];
+    let long = [Io { len_bytes: 2 * BLOCK, ..io(Op::Read, 0, 0) }];
     let (drive, _) = open(&path, false);
     let mut blocking = SyncTarget::new(drive, 2, BLOCK).unwrap();
     assert_eq!(all(&mut blocking, &long)[0].result, -libc::EINVAL);

@@ -1,8 +1,5 @@
 //! Discards on real block devices. Needs root; otherwise prints the reason and passes.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
 use std::fs;
 use std::path::Path;
@@ -31,9 +28,8 @@ fn a_purged_zram_holds_no_pages() {
     let Some(other) = fixture.zram(32) else {
         return;
     };
-    let noise: Vec<u8> = (0..8_u32 << 20)
-        .map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8)
-        .collect();
+    let noise: Vec<u8> =
+        (0..8_u32 << 20).map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
     for device in [&zram, &other] {
         fs::write(device, &noise).unwrap();
         run(&["sync", device.to_str().unwrap()]);

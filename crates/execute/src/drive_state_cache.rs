@@ -98,24 +98,15 @@ impl DriveStateCache {
         let of_home = || absolute("HOME").map(|dir| dir.join(".local/state/assay"));
         let own = variable("ASSAY_STATE_DIR").or_else(of_state);
         let dir = own.or_else(of_home).map(|dir| dir.join("drives"));
-        DriveStateCache {
-            dir,
-            ..DriveStateCache::disabled()
-        }
+        DriveStateCache { dir, ..DriveStateCache::disabled() }
     }
 
     pub fn at(dir: impl Into<PathBuf>) -> DriveStateCache {
-        DriveStateCache {
-            dir: Some(dir.into()),
-            ..DriveStateCache::disabled()
-        }
+        DriveStateCache { dir: Some(dir.into()), ..DriveStateCache::disabled() }
     }
 
     pub fn disabled() -> DriveStateCache {
-        DriveStateCache {
-            dir: None,
-            root: SystemRoot::host(),
-        }
+        DriveStateCache { dir: None, root: SystemRoot::host() }
     }
 
     /// A drive's file, to be installed on another host; none without a valid one.
@@ -162,11 +153,9 @@ impl DriveStateCache {
         let bytes = done.bytes;
         self.update(info, bytes, true, |record| {
             add_written(record, bytes);
-            record
-                .preconditionings
-                .retain(|Recorded { what: other, .. }| {
-                    other.end_bytes() <= done.offset_bytes || done.end_bytes() <= other.offset_bytes
-                });
+            record.preconditionings.retain(|Recorded { what: other, .. }| {
+                other.end_bytes() <= done.offset_bytes || done.end_bytes() <= other.offset_bytes
+            });
             record.preconditionings.push(Recorded::now(done));
             let surplus = record.preconditionings.len().saturating_sub(MAX_RECORDS);
             record.preconditionings.drain(..surplus);
@@ -269,10 +258,9 @@ impl DriveStateCache {
         let mut record = match load(&path) {
             LoadOutcome::Loaded(known) => match compare_traces(&known, info, &trace, own_bytes) {
                 TraceChange::Unchanged => *known,
-                TraceChange::Changed(reason) | TraceChange::Unknown(reason) => StateRecord {
-                    invalidated: Some(reason),
-                    ..new
-                },
+                TraceChange::Changed(reason) | TraceChange::Unknown(reason) => {
+                    StateRecord { invalidated: Some(reason), ..new }
+                }
             },
             // The record of a newer version is not overwritten.
             LoadOutcome::Newer => return Ok(()),
@@ -386,12 +374,7 @@ fn compare_traces(
                 written_bytes: before,
                 discarded_bytes: discarded_before,
             },
-            WriteTrace::Block {
-                boot_id,
-                diskseq,
-                written_bytes: after,
-                discarded_bytes,
-            },
+            WriteTrace::Block { boot_id, diskseq, written_bytes: after, discarded_bytes },
         ) => {
             if boot_id != boot_before {
                 return TraceChange::Unknown(
@@ -412,12 +395,7 @@ fn compare_traces(
                 len_bytes: len_before,
                 ..
             },
-            WriteTrace::File {
-                device,
-                inode,
-                len_bytes,
-                ..
-            },
+            WriteTrace::File { device, inode, len_bytes, .. },
         ) => {
             if (device, inode, len_bytes) != (device_before, inode_before, len_before) {
                 return changed("another file is there now");
@@ -442,11 +420,7 @@ fn remove(info: &DriveInfo, path: &Path) -> Result<(), StateCacheError> {
 }
 
 fn cache_error(info: &DriveInfo, path: &Path, source: io::Error) -> StateCacheError {
-    StateCacheError {
-        drive: info.spec.clone(),
-        path: path.to_owned(),
-        source,
-    }
+    StateCacheError { drive: info.spec.clone(), path: path.to_owned(), source }
 }
 
 #[cfg(test)]

@@ -26,11 +26,7 @@ pub enum ExecuteError {
          {limit} on this drive; read why its cells failed, or raise the limit in a copy of the \
          suite"
     )]
-    NoPoint {
-        cell: String,
-        step: String,
-        limit: String,
-    },
+    NoPoint { cell: String, step: String, limit: String },
     /// The resumed run has another plan or drive.
     #[error("cannot resume {run}: {why}")]
     NotTheSame { run: String, why: String },
@@ -39,10 +35,7 @@ pub enum ExecuteError {
          it out",
         path.display()
     )]
-    IoLog {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    IoLog { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     Suite(#[from] SuiteError),
     #[error(transparent)]

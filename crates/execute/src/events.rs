@@ -106,23 +106,18 @@ impl RunEvent<'_> {
         let text = |message: &str| Cow::Owned(message.to_owned());
         Some(match self {
             &RunEvent::CellStarted { index, beside } => RunEvent::CellStarted { index, beside },
-            &RunEvent::Interval { drive, work, .. } => RunEvent::Interval {
-                drive,
-                work,
-                interval: None,
-            },
-            RunEvent::CellFinished { index, results } => RunEvent::CellFinished {
-                index: *index,
-                results: Cow::Owned(results.to_vec()),
-            },
-            RunEvent::CellFailed { index, message } => RunEvent::CellFailed {
-                index: *index,
-                message: text(message),
-            },
-            RunEvent::DriveLost { index, message } => RunEvent::DriveLost {
-                index: *index,
-                message: text(message),
-            },
+            &RunEvent::Interval { drive, work, .. } => {
+                RunEvent::Interval { drive, work, interval: None }
+            }
+            RunEvent::CellFinished { index, results } => {
+                RunEvent::CellFinished { index: *index, results: Cow::Owned(results.to_vec()) }
+            }
+            RunEvent::CellFailed { index, message } => {
+                RunEvent::CellFailed { index: *index, message: text(message) }
+            }
+            RunEvent::DriveLost { index, message } => {
+                RunEvent::DriveLost { index: *index, message: text(message) }
+            }
             &RunEvent::CellPassed { index } => RunEvent::CellPassed { index },
             RunEvent::Warned(warning) => RunEvent::Warned(Cow::Owned(warning.clone().into_owned())),
             RunEvent::Problem(message) => RunEvent::Problem(text(message)),
@@ -153,11 +148,7 @@ impl<'a> Events<'a> {
         live: &'a Live,
         listener: &'a mut dyn RunListener,
     ) -> Events<'a> {
-        Events {
-            plan,
-            live,
-            listener: RefCell::new(listener),
-        }
+        Events { plan, live, listener: RefCell::new(listener) }
     }
 
     pub(crate) fn emit(&self, event: &RunEvent<'_>) {
@@ -190,12 +181,7 @@ impl<'a> Events<'a> {
             }
             RunEvent::Phase { drives, phase } => tracing::debug!(?drives, ?phase, "phase"),
             RunEvent::Warned(warning) => {
-                let Warning {
-                    cell,
-                    drive,
-                    message,
-                    ..
-                } = &**warning;
+                let Warning { cell, drive, message, .. } = &**warning;
                 tracing::info!(cell, drive, why = ?message, "warning of the run");
             }
             RunEvent::Problem(message) => tracing::info!(why = ?message, "problem of the run"),

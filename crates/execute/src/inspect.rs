@@ -33,10 +33,7 @@ pub fn inspect(
     let mut rng = Rng::stream(seed, "inspect");
     let stripe = (span_bytes / u64::from(SAMPLES)).max(u64::from(sample_bytes));
     let start = target.now();
-    let mut result = CellResult {
-        drive,
-        ..CellResult::default()
-    };
+    let mut result = CellResult { drive, ..CellResult::default() };
     let (mut original, mut compressed, mut zero, mut taken) = (0_u64, 0_u64, 0_u64, 0_u64);
     for i in 0..u64::from(SAMPLES) {
         // One sample at a random offset in each of equal stripes: spread out and aperiodic.

@@ -201,18 +201,12 @@ impl Live {
                 }
             }
             RunEvent::Phase { drives, phase } => self.each(drives, |drive| drive.phase = *phase),
-            RunEvent::Interval {
-                drive, interval, ..
-            } => {
+            RunEvent::Interval { drive, interval, .. } => {
                 if let (Some(interval), Some(mut figures)) = (interval, self.drive(*drive)) {
                     figures.interval(interval, now);
                 }
             }
-            RunEvent::Telemetry {
-                drive,
-                at,
-                telemetry,
-            } => {
+            RunEvent::Telemetry { drive, at, telemetry } => {
                 if let Some(mut figures) = self.drive(*drive) {
                     figures.telemetry(*at, telemetry, now);
                 }
@@ -322,10 +316,7 @@ impl Live {
             };
             let condition = watch.condition();
             locked(state).evaluated(condition.clone());
-            DriveSnapshot {
-                condition,
-                ..snapshot
-            }
+            DriveSnapshot { condition, ..snapshot }
         });
         let drives = drives.collect();
         let cells = self.counts();

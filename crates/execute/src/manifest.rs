@@ -189,9 +189,9 @@ fn predictive(info: &DriveInfo) -> Vec<PredictiveFactors> {
     };
     let spec = DriveSpec::parse(&info.spec);
     let altered = match spec.as_ref().map(DriveSpec::kind) {
-        Ok(SpecKind::Sim { options, .. }) => !options
-            .iter()
-            .all(|(key, _)| HARMLESS.contains(&key.as_str())),
+        Ok(SpecKind::Sim { options, .. }) => {
+            !options.iter().all(|(key, _)| HARMLESS.contains(&key.as_str()))
+        }
         _ => true,
     };
     let fitted = info.fit_spreads.iter();
@@ -236,14 +236,8 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
     let fs = info.filesystem.as_ref();
     let details = [
         // Absolute, so that the run can be resumed from another directory.
-        (
-            "path",
-            info.path.as_ref().map(|path| path.display().to_string()),
-        ),
-        (
-            model::LAYERS,
-            Some(info.layers.join(", on ")).filter(|text| !text.is_empty()),
-        ),
+        ("path", info.path.as_ref().map(|path| path.display().to_string())),
+        (model::LAYERS, Some(info.layers.join(", on ")).filter(|text| !text.is_empty())),
         ("transport", info.transport.clone()),
         ("physical block", bytes(info.physical_block_bytes)),
         ("smallest direct I/O", bytes(info.min_io_bytes)),
@@ -266,28 +260,16 @@ pub fn details(info: &DriveInfo) -> BTreeMap<String, String> {
         ("rotational", yes_no(info.rotational)),
         ("profile", facts_alone(info)),
         ("lot", lot_of(info)),
-        (
-            model::SHRINK,
-            info.shrunk.map(|shrunk| shrunk.times.to_string()),
-        ),
+        (model::SHRINK, info.shrunk.map(|shrunk| shrunk.times.to_string())),
         ("NUMA node", number(info.numa_node)),
         ("partition of", info.partition_of.clone()),
         ("namespace", namespace(info)),
         ("PCIe address", link.map(|link| link.address.clone())),
-        (
-            "PCIe link now",
-            link.map(|link| link_text(&link.speed, link.width)),
-        ),
-        (
-            "PCIe link possible",
-            link.map(|link| link_text(&link.max_speed, link.max_width)),
-        ),
+        ("PCIe link now", link.map(|link| link_text(&link.speed, link.width))),
+        ("PCIe link possible", link.map(|link| link_text(&link.max_speed, link.max_width))),
         ("file system", fs.map(|fs| fs.fs_type.clone())),
         ("on device", fs.and_then(|fs| fs.backing.clone())),
-        (
-            "model of that device",
-            fs.and_then(|fs| fs.backing_model.clone()),
-        ),
+        ("model of that device", fs.and_then(|fs| fs.backing_model.clone())),
     ];
     known(details)
 }
@@ -299,10 +281,7 @@ fn lot_of(info: &DriveInfo) -> Option<String> {
         return None;
     };
     let (_, lot) = options.iter().find(|(key, _)| key == "lot")?;
-    Some(format!(
-        "{lot}; its numbers differ from the profile's: {}",
-        lot::summary()
-    ))
+    Some(format!("{lot}; its numbers differ from the profile's: {}", lot::summary()))
 }
 
 /// That a simulated drive's profile was fitted to nothing; none of other drives.
@@ -329,29 +308,19 @@ fn zones(zones: Zones) -> String {
         _ => String::new(),
     };
     let limits = [("open", zones.max_open), ("active", zones.max_active)];
-    let limits = limits
-        .into_iter()
-        .filter_map(|(name, most)| Some((name, most?)));
-    let limits: String = limits
-        .map(|(name, most)| format!(", at most {most} {name}"))
-        .collect();
+    let limits = limits.into_iter().filter_map(|(name, most)| Some((name, most?)));
+    let limits: String = limits.map(|(name, most)| format!(", at most {most} {name}")).collect();
     let conventional = match zones.conventional {
         0 => String::new(),
         count => format!(", {count} conventional"),
     };
     let size = format_size(zones.zone_bytes);
-    format!(
-        "{} of {size}{conventional}{written}{limits}; {kind}",
-        zones.count
-    )
+    format!("{} of {size}{conventional}{written}{limits}; {kind}", zones.count)
 }
 
 fn namespace(info: &DriveInfo) -> Option<String> {
     let location = info.nvme.as_ref()?;
-    let others = location
-        .namespaces
-        .iter()
-        .filter(|name| **name != info.name);
+    let others = location.namespaces.iter().filter(|name| **name != info.name);
     let others: Vec<&str> = others.map(String::as_str).collect();
     let beside = match others.as_slice() {
         [] => String::new(),

@@ -256,10 +256,7 @@ impl Executor<'_, '_> {
     fn drives_of(&self, cells: Range<usize>) -> BTreeSet<usize> {
         let cells = self.plan.cells[cells].iter();
         let executed = cells.filter(|cell| cell.plan.skipped.is_none());
-        executed
-            .flat_map(|cell| &cell.plan.drives)
-            .copied()
-            .collect()
+        executed.flat_map(|cell| &cell.plan.drives).copied().collect()
     }
 
     /// Numbers of the groups of cells that run at the same time on several drives.
@@ -277,9 +274,7 @@ impl Executor<'_, '_> {
     fn group(&self, index: usize) -> Range<usize> {
         let cells = &self.plan.cells[index..];
         let count = match cells[0].together {
-            Some(group) => (cells.iter())
-                .take_while(|cell| cell.together == Some(group))
-                .count(),
+            Some(group) => (cells.iter()).take_while(|cell| cell.together == Some(group)).count(),
             None => 1,
         };
         index..index + count
@@ -375,10 +370,7 @@ impl Executor<'_, '_> {
         state: &mut ExecutionState,
     ) -> Result<(), ExecuteError> {
         self.events.emit(&RunEvent::CellStarted { index, beside });
-        self.log.append(&Entry::CellStart {
-            cell: cell.plan.id.clone(),
-            at: wall_clock(),
-        })?;
+        self.log.append(&Entry::CellStart { cell: cell.plan.id.clone(), at: wall_clock() })?;
         state.preconditions.cell_started(cell);
         self.record_cell_start(cell);
         Ok(())
@@ -439,10 +431,7 @@ impl Executor<'_, '_> {
             at: wall_clock(),
             results: done.results.clone(),
         })?;
-        self.events.emit(&RunEvent::CellFinished {
-            index,
-            results: Cow::Borrowed(&done.results),
-        });
+        self.events.emit(&RunEvent::CellFinished { index, results: Cow::Borrowed(&done.results) });
         state.results.insert(cell.plan.id.clone(), done.results);
         Ok(CellExit::Ended)
     }
@@ -463,10 +452,7 @@ impl Executor<'_, '_> {
             return Ok(CellExit::DriveLost);
         }
         let message = error.to_string();
-        self.events.emit(&RunEvent::CellFailed {
-            index,
-            message: Cow::Borrowed(&message),
-        });
+        self.events.emit(&RunEvent::CellFailed { index, message: Cow::Borrowed(&message) });
         self.log.append(&Entry::CellFailed {
             cell: cell.plan.id.clone(),
             at: wall_clock(),

@@ -33,11 +33,7 @@ fn warning(code: &str, message: impl Into<String>, advice: &str) -> Warning {
 }
 
 pub(crate) fn about(warning: Warning, cell: Option<&str>, drive: Option<usize>) -> Warning {
-    Warning {
-        cell: cell.map(str::to_owned),
-        drive,
-        ..warning
-    }
+    Warning { cell: cell.map(str::to_owned), drive, ..warning }
 }
 
 pub(crate) fn paused(span: Nanos) -> Warning {
@@ -209,10 +205,7 @@ pub(crate) fn verify_not_judged(verify: &VerifySummary) -> Option<Warning> {
     let has = |key: &str| verify.not_judged.contains_key(key);
     Some(warning(
         code::VERIFY_NOT_JUDGED,
-        format!(
-            "{} blocks could not be judged: {reasons}",
-            group_digits(blocks)
-        ),
+        format!("{} blocks could not be judged: {reasons}", group_digits(blocks)),
         match (has(Unjudged::HostMemory.name()), verify.blocks_checked) {
             (true, _) => {
                 "nothing is known of them on the drive: verify with direct I/O (--direct 1)"

@@ -17,10 +17,7 @@ const SET: [(&str, &str); 5] = [
 
 fn hits(run: &Run, step: &str) -> Vec<f64> {
     let cells = cells(run, step);
-    cells
-        .iter()
-        .map(|cell| value(cell, CACHE_HIT_PCT))
-        .collect()
+    cells.iter().map(|cell| value(cell, CACHE_HIT_PCT)).collect()
 }
 
 /// Median latency of reads (or writes) of the last cell of a step, milliseconds.

@@ -40,11 +40,7 @@ fn a_cache_that_fills_while_the_drive_is_warm_is_a_full_cache() {
     for ambient in [30, 36, 40] {
         let drive = format!("sim:intel-600p,state=fresh,ambient={ambient}");
         let (phases, run) = measured(&drive, JOB, "");
-        assert_eq!(
-            labels(&phases),
-            ["fresh", "SLC cache exhausted"],
-            "{ambient} C: {phases:?}"
-        );
+        assert_eq!(labels(&phases), ["fresh", "SLC cache exhausted"], "{ambient} C: {phases:?}");
         assert!((14.0..=15.0).contains(&phases[1].from_s), "{phases:?}");
         let reported = run.cells[0].drives[0].telemetry.iter();
         let throttled = reported.filter(|t| t.throttled == Some(true)).count();

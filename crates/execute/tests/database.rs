@@ -23,10 +23,7 @@ fn medians_us(run: &Run, step: &str) -> (f64, f64) {
     let cell = cells(run, step)[0];
     let result = cell.drives[0].result.as_ref().unwrap();
     let median = |ns: u64| ns as f64 / 1e3;
-    (
-        median(result.write.latency_ns.p50),
-        median(result.flush.latency_ns.p50),
-    )
+    (median(result.write.latency_ns.p50), median(result.flush.latency_ns.p50))
 }
 
 /// Known truth: the 951 has a volatile cache, so that a commit programs flash, by a flush or by FUA
@@ -59,10 +56,7 @@ fn a_double_write_costs_two_writes_of_each_page() {
             ..FigureInput::default()
         };
         let skipped = cells(&run, "pages-atomic")[0].plan.skipped.clone();
-        (
-            DOUBLE_WRITE_COST.compute(&input).map(|found| found.value),
-            skipped,
-        )
+        (DOUBLE_WRITE_COST.compute(&input).map(|found| found.value), skipped)
     };
     let (found, skipped) = cost("sim:samsung-951,awupf=16k");
     assert!((found.unwrap() / 2.0 - 1.0).abs() < 0.1, "{found:?}");

@@ -67,18 +67,12 @@ fn the_time_to_drain_is_that_of_the_flash() {
             .map(|cell| {
                 let drained = drain::drain_of_cell(cell, &cell.drives[0]).unwrap();
                 assert_eq!(drained.bytes, 32 << 20, "all threads together");
-                assert_eq!(
-                    result(cell).flush.ios,
-                    u64::from(cell.plan.workload.numjobs)
-                );
+                assert_eq!(result(cell).flush.ios, u64::from(cell.plan.workload.numjobs));
                 drained.seconds
             })
             .collect()
     };
-    let (slow, fast) = (
-        seconds("slow", "[4_000_000]"),
-        seconds("fast", "[2_000_000]"),
-    );
+    let (slow, fast) = (seconds("slow", "[4_000_000]"), seconds("fast", "[2_000_000]"));
     for (slow, fast) in slow.iter().zip(&fast) {
         assert!((1.7..2.1).contains(&(slow / fast)), "{slow} {fast}");
     }
@@ -118,17 +112,11 @@ fn reads_behind_long_programs_miss_their_deadline() {
     let missed = misses(&run_slow, "reads", short);
     assert!(missed.per_million() > 20_000.0, "{missed:?}");
     assert_eq!(missed.ios, result(cells(&run_slow, "store")[0]).read.ios);
-    assert_eq!(
-        misses(&run_slow, "reads", Nanos::from_millis(100)).missed,
-        0
-    );
+    assert_eq!(misses(&run_slow, "reads", Nanos::from_millis(100)).missed, 0);
     let fast = with_lines(profile, "fast", &[("program_ns", "[200_000]")]);
     let (_, run_fast, _b) = run(&text(STORE), &[&fast]);
     let missed = misses(&run_fast, "reads", short);
-    assert_eq!(
-        (missed.missed, missed.shown_below()),
-        (0, Some(3e6 / missed.ios as f64))
-    );
+    assert_eq!((missed.missed, missed.shown_below()), (0, Some(3e6 / missed.ios as f64)));
 }
 
 const LOG: &str = r#"
@@ -159,10 +147,7 @@ fn a_flush_takes_a_program_unless_the_buffer_is_protected() {
     let measured = |name: &str, protected: &str| {
         let buffer =
             format!("460, assumed = \"a test\" }}\npower_loss_protected = {{ value = {protected}");
-        let lines = [
-            ("program_ns", "[4_000_000]"),
-            ("ack_unit_ns", buffer.as_str()),
-        ];
+        let lines = [("program_ns", "[4_000_000]"), ("ack_unit_ns", buffer.as_str())];
         let drive = with_lines(profile, name, &lines);
         let (_, run, _folder) = run(&text(LOG), &[&drive]);
         let (alone, beside) = (cells(&run, "alone")[0], cells(&run, "beside")[0]);
@@ -188,15 +173,11 @@ fn contradictions_of_drains_and_deadlines_are_named() {
         (format!("{job}view = \"drain\""), "amount of data"),
         (format!("{job}repeats = 2"), "repeats needs the view"),
     ] {
-        let error = Suite::parse("test", &text(&step(&rest)))
-            .unwrap_err()
-            .to_string();
+        let error = Suite::parse("test", &text(&step(&rest))).unwrap_err().to_string();
         assert!(error.contains(expected), "{error:?} lacks {expected:?}");
     }
     let prepare =
         step("deadlines = [\"1ms\"]\njob = { rw = \"write\" }").replace("measure", "prepare");
-    let error = Suite::parse("test", &text(&prepare))
-        .unwrap_err()
-        .to_string();
+    let error = Suite::parse("test", &text(&prepare)).unwrap_err().to_string();
     assert!(error.contains("deadlines need"), "{error}");
 }

@@ -1,8 +1,5 @@
 //! Drive state cache on real block devices. Needs root; otherwise prints the reason and passes.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -16,10 +13,7 @@ use crate::interlock_fixture;
 use interlock_fixture::{InterlockFixture, info, name, run, try_run};
 
 const MIB: u64 = 1 << 20;
-const AREA: Region = Region {
-    offset_bytes: 0,
-    size_bytes: 8 * MIB,
-};
+const AREA: Region = Region { offset_bytes: 0, size_bytes: 8 * MIB };
 
 fn write(device: &Path, mib: u64, byte: u8) {
     let mut file = File::options().write(true).open(device).unwrap();
@@ -80,26 +74,12 @@ fn sees_others_on(fixture: &InterlockFixture, device: &Path, counts_discards: bo
         println!("skipped: no discards here: {error}");
     } else if counts_discards {
         let is = ask();
-        assert!(
-            matches!(&is, StateValidity::Stale(why) if why.contains("discarded")),
-            "{is:?}"
-        );
+        assert!(matches!(&is, StateValidity::Stale(why) if why.contains("discarded")), "{is:?}");
     }
     // An own purge is recorded.
-    cache
-        .record_purge(&info(device), "all blocks discarded", false)
-        .unwrap();
+    cache.record_purge(&info(device), "all blocks discarded", false).unwrap();
     let is = cache.lookup_purge(&info(device));
-    assert!(
-        matches!(
-            is,
-            StateValidity::Valid {
-                written_since_bytes: 0,
-                ..
-            }
-        ),
-        "{is:?}"
-    );
+    assert!(matches!(is, StateValidity::Valid { written_since_bytes: 0, .. }), "{is:?}");
 }
 
 #[test]

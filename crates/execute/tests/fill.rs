@@ -45,11 +45,7 @@ fn of_empty(run: &Run, step: &str, rw: &str) -> f64 {
 /// completed first, so the burst after idle time only ends at the rate of the cache.
 #[test]
 fn a_full_cache_slows_writes_until_the_drive_was_idle() {
-    let set = [
-        ("area", "1GiB"),
-        ("fill", "7%"),
-        ("sequential_burst", "1GiB"),
-    ];
+    let set = [("area", "1GiB"), ("fill", "7%"), ("sequential_burst", "1GiB")];
     let (run, _folder) = run_fill(&set, "sim:samsung-960-evo");
     let full = of_empty(&run, "full-sequential", "write");
     assert!(full < 35.0, "{full}");
@@ -71,10 +67,7 @@ fn a_full_cache_slows_writes_until_the_drive_was_idle() {
 fn a_drive_without_a_cache_is_as_fast_when_full() {
     let set = [("area", "1GiB"), ("fill", "7%"), ("random_burst", "64MiB")];
     let (run, _folder) = run_fill(&set, "sim:samsung-951");
-    let orders = [
-        ("random", ["randread", "randwrite"]),
-        ("sequential", ["read", "write"]),
-    ];
+    let orders = [("random", ["randread", "randwrite"]), ("sequential", ["read", "write"])];
     for step in ["full", "recovered", "deallocated"] {
         for (order, rws) in orders {
             for rw in rws {
@@ -127,12 +120,7 @@ fn slowdown_by_deletions(deallocation_ns: &str) -> f64 {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("drive.toml");
     std::fs::write(&path, text.replace(cost, &changed)).unwrap();
-    let set = [
-        ("area", "64MiB"),
-        ("fill", "7%"),
-        ("ramp", "0s"),
-        ("deletions", "10ms"),
-    ];
+    let set = [("area", "64MiB"), ("fill", "7%"), ("ramp", "0s"), ("deletions", "10ms")];
     let (run, _folder) = run_fill(&set, &format!("sim:{}", path.display()));
     let p99 = |step: &str| {
         let cell = burst(&run, step, "randread");
@@ -191,10 +179,7 @@ fn random_writes_are_steady_when_the_write_amplification_is() {
     let apart = |factor: &f64| (factor / last - 1.0).abs() > 0.1;
     let steady_round = factors.iter().rposition(apart).unwrap() + 1;
     let truth_s = 5.0 * steady_round as f64;
-    assert!(
-        (found.seconds - truth_s).abs() <= 10.0,
-        "{found:?} {truth_s} {factors:?}"
-    );
+    assert!((found.seconds - truth_s).abs() <= 10.0, "{found:?} {truth_s} {factors:?}");
     assert!(found.capacities.unwrap() > 0.9, "all of it was erased");
 }
 

@@ -132,11 +132,7 @@ impl Reduced {
         self.divide("nand", "planes", factor, 1);
         // Where reads find their planes does not change how long writes wait.
         let nand = self.profile["nand"].as_table_mut().unwrap();
-        for key in [
-            "single_plane_bytes",
-            "stripe_bytes",
-            "independent_plane_reads",
-        ] {
+        for key in ["single_plane_bytes", "stripe_bytes", "independent_plane_reads"] {
             nand.remove(key);
         }
         self.divide_bytes(factor);
@@ -193,11 +189,7 @@ impl Host {
         workload.numjobs = workload.numjobs.min(in_flight);
         workload.iodepth = in_flight / workload.numjobs;
         let mut target = self.session.acquire(OpenMode::default()).unwrap();
-        let mut jobs = [DriveJob {
-            drive: 0,
-            workload: &workload,
-            target: &mut target,
-        }];
+        let mut jobs = [DriveJob { drive: 0, workload: &workload, target: &mut target }];
         let outcome = run_jobs(&mut jobs, &AtomicBool::new(false), &mut Unobserved).unwrap();
         self.session.release(target);
         let totals = &outcome.drives[0].totals;
@@ -231,11 +223,7 @@ fn workloads(session: &mut DriveSession, bytes: u64) -> Vec<(String, Workload)> 
                 // As fast as the drive takes it, so that the drive is behind.
                 workload.pacing = Pacing::Closed;
                 let access = (&workload.access.block_sizes, &workload.access.write_sizes);
-                let pauses = (
-                    &workload.flush_every,
-                    &workload.synchronous_writes,
-                    &workload.think,
-                );
+                let pauses = (&workload.flush_every, &workload.synchronous_writes, &workload.think);
                 let depth = (workload.numjobs, workload.iodepth);
                 let mix = (&workload.rw, workload.read_percent, workload.trims);
                 if seen.insert(format!("{mix:?} {access:?} {depth:?} {pauses:?}")) {
@@ -255,9 +243,7 @@ fn limit(drive: &str, workload: &Workload) -> (Nanos, &'static str) {
         exception.drive == drive && in_flight_bytes >= exception.in_flight_bytes
     };
     let exception = EXCEPTIONS.iter().find(applies);
-    exception.map_or((LIMIT, "no exception"), |exception| {
-        (exception.limit, exception.source)
-    })
+    exception.map_or((LIMIT, "no exception"), |exception| (exception.limit, exception.source))
 }
 
 /// Returns the longest latency, for the record.
@@ -285,10 +271,7 @@ fn check(name: &str, most_bytes: i64) -> Nanos {
         host.session.idle(Nanos::from_secs(pause_s));
         let (limit, source) = limit(name, &workload);
         let waited = host.run(workload);
-        assert!(
-            waited <= limit,
-            "{name}, {id} after {pause_s} s: {waited}, {source}"
-        );
+        assert!(waited <= limit, "{name}, {id} after {pause_s} s: {waited}, {source}");
         longest = longest.max(waited).max(burst);
     }
     longest

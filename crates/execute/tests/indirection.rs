@@ -10,23 +10,13 @@ use common::run_built_in;
 
 fn factors(run: &Run, step: &str) -> Vec<f64> {
     let cells = run.cells.iter().filter(|c| c.plan.step == step);
-    cells
-        .map(|c| {
-            endurance::of_cell(run, c, &c.drives[0])
-                .unwrap()
-                .unwrap()
-                .factor
-        })
-        .collect()
+    cells.map(|c| endurance::of_cell(run, c, &c.drives[0]).unwrap().unwrap().factor).collect()
 }
 
 fn close(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
-        assert!(
-            (found / expected - 1.0).abs() < 0.1,
-            "{found} for {expected}"
-        );
+        assert!((found / expected - 1.0).abs() < 0.1, "{found} for {expected}");
     }
 }
 
@@ -38,10 +28,7 @@ fn the_unit_of_a_drive_with_coarse_units_is_found() {
     let set = [("written", "64MiB"), ("interval", "2ms")];
     let (run, _folder) = run_built_in("indirection", &set, "sim:solidigm-d5-p5336");
     close(&factors(&run, "random-aligned"), &[4.0, 2.0, 1.0, 1.0, 1.0]);
-    close(
-        &factors(&run, "random-misaligned"),
-        &[4.0, 3.0, 2.0, 1.5, 1.25],
-    );
+    close(&factors(&run, "random-misaligned"), &[4.0, 3.0, 2.0, 1.5, 1.25]);
     close(&factors(&run, "sequential-aligned"), &[1.0; 5]);
     close(&factors(&run, "sequential-misaligned"), &[1.0; 5]);
     assert_eq!(indirection::of_run(&run, 0), Some(Unit::Bytes(16 << 10)));

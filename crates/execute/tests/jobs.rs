@@ -72,14 +72,8 @@ fn each_job_is_a_cell_and_the_foreground_names_its_workload_alone() {
         "by the values of the job, whatever the others have"
     );
     let workload = |cell: usize| &plan.cells[cell].plan.workload;
-    assert_eq!(
-        (workload(2).rate_limit_iops, workload(2).iodepth),
-        (Some(2000.0), 8)
-    );
-    assert_eq!(
-        (workload(5).rate_limit_iops, workload(5).iodepth),
-        (None, 4)
-    );
+    assert_eq!((workload(2).rate_limit_iops, workload(2).iodepth), (Some(2000.0), 8));
+    assert_eq!((workload(5).rate_limit_iops, workload(5).iodepth), (None, 4));
     // Different random numbers, or both jobs would access the same blocks.
     let seed = |cell: usize| plan.cells[cell].workloads[0].seed;
     assert_ne!(seed(2), seed(3));
@@ -95,10 +89,7 @@ fn contradictions_of_jobs_are_named() {
         (format!("{two}foreground = \"z\""), "which is no job"),
         (format!("{two}steady = true"), "for steps of one job"),
         (format!("{two}job = {{ chunks = 4 }}"), "beside others"),
-        (
-            format!("{two}matrix = {{ z.bs = [\"4k\"] }}"),
-            "not an option",
-        ),
+        (format!("{two}matrix = {{ z.bs = [\"4k\"] }}"), "not an option"),
         (format!("{two}compare_with = \"b\""), "no earlier step"),
         (format!("{two}view = \"knee\""), "for steps of one job"),
         ("foreground = \"x\"".to_owned(), "foreground needs jobs"),
@@ -182,11 +173,7 @@ fn reads_wait_for_programs_by_as_much_as_the_flash_takes() {
         let (alone, beside) = (reads("alone", false), reads("beside", true));
         let found = interference::of_cell(&run, &beside, 0).unwrap();
         drop(folder);
-        (
-            result(&alone).latency().p99,
-            result(&beside).latency().p99,
-            found,
-        )
+        (result(&alone).latency().p99, result(&beside).latency().p99, found)
     };
     let (alone, beside, found) = measured(5_000_000);
     assert!(alone < 2_000_000, "{alone}");
@@ -195,10 +182,7 @@ fn reads_wait_for_programs_by_as_much_as_the_flash_takes() {
     assert!(found.kept_iops_pct.unwrap() < 90.0, "{found:?}");
     let (_, beside, fast) = measured(50_000);
     assert!(beside < 2_000_000, "{beside}");
-    assert!(
-        fast.p99.unwrap() < found.p99.unwrap() / 3.0,
-        "{fast:?} {found:?}"
-    );
+    assert!(fast.p99.unwrap() < found.p99.unwrap() / 3.0, "{fast:?} {found:?}");
 }
 
 /// Jobs of one cell share the drive's time: each has the same length and its own rate.
@@ -220,10 +204,7 @@ fn jobs_of_several_drives_measure_what_those_of_one_do() {
     let figures = |run: &Run, label: &str| -> Vec<(String, CellState, CellResult)> {
         let own = run.cells.iter().filter(|c| c.plan.id.starts_with(label));
         own.map(|c| {
-            let result = CellResult {
-                drive: 0,
-                ..result(c).clone()
-            };
+            let result = CellResult { drive: 0, ..result(c).clone() };
             (c.plan.id.clone(), c.state.clone(), result)
         })
         .collect()
@@ -295,36 +276,19 @@ fn a_resumed_run_of_jobs_measures_what_is_left() {
     let path = folder.path().join("run");
     let stop = AtomicBool::new(false);
     // After the first two jobs, of the cells with depth 1.
-    let mut progress = StopAfter {
-        cells: 4,
-        stop: &stop,
-    };
+    let mut progress = StopAfter { cells: 4, stop: &stop };
     let audit = HostAudit::default();
     let (summary, _) = run_in(&path, &suite, &specs, audit, &stop, &mut progress);
     assert_eq!(summary.outcome, RunEnd::Interrupted);
-    let (summary, resumed) = run_in(
-        &path,
-        &suite,
-        &specs,
-        audit,
-        &AtomicBool::new(false),
-        &mut Quiet,
-    );
+    let (summary, resumed) =
+        run_in(&path, &suite, &specs, audit, &AtomicBool::new(false), &mut Quiet);
     assert_eq!(summary.outcome, RunEnd::Complete);
     let results =
         |run: &Run| -> Vec<CellResult> { run.cells.iter().map(|c| result(c).clone()).collect() };
     let (resumed, whole) = (results(&resumed), results(&whole));
     assert_eq!(resumed[..4], whole[..4]);
     for (one, other) in resumed[4..].iter().zip(&whole[4..]) {
-        assert!(
-            (one.iops() / other.iops() - 1.0).abs() < 0.01,
-            "{} {}",
-            one.iops(),
-            other.iops()
-        );
-        assert_eq!(
-            one.values["write_amplification"],
-            other.values["write_amplification"]
-        );
+        assert!((one.iops() / other.iops() - 1.0).abs() < 0.01, "{} {}", one.iops(), other.iops());
+        assert_eq!(one.values["write_amplification"], other.values["write_amplification"]);
     }
 }

@@ -66,11 +66,7 @@ fn run(
         HostAudit::default(),
         stop,
         |live, runner| {
-            let mut progress = AtInterval {
-                live,
-                cell: 0,
-                act: &mut act,
-            };
+            let mut progress = AtInterval { live, cell: 0, act: &mut act };
             runner(&mut progress)
         },
     )

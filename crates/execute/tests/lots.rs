@@ -62,10 +62,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 
 /// Spearman's rank correlation of values without ties.
 fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
-    let squares = ranks(a)
-        .into_iter()
-        .zip(ranks(b))
-        .map(|(a, b)| (a - b).powi(2));
+    let squares = ranks(a).into_iter().zip(ranks(b)).map(|(a, b)| (a - b).powi(2));
     let n = a.len() as f64;
     1.0 - 6.0 * squares.sum::<f64>() / (n * (n * n - 1.0))
 }
@@ -98,10 +95,7 @@ fn the_spread_of_a_lot_is_as_stated_and_follows_its_numbers() {
         firmware as f64 + sense + transfer
     };
     let times: Vec<f64> = (1..=DRIVES).map(time_ns).collect();
-    let (_, single) = rates
-        .iter()
-        .find(|(cell, _)| cell == "random-read-latency/bs=4k")
-        .unwrap();
+    let (_, single) = rates.iter().find(|(cell, _)| cell == "random-read-latency/bs=4k").unwrap();
     let slower: Vec<f64> = single.iter().map(|rate| -rate).collect();
     let correlation = rank_correlation(&times, &slower);
     assert!(correlation > 0.95, "{correlation}");

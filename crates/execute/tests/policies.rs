@@ -67,23 +67,14 @@ fn rules_follow_the_price_class_and_facts_change_the_verdict() {
     let cheap = by(POLICY);
     assert_eq!(abouts(&cheap), ["reads", "endurance, cheap"]);
     assert_eq!(cheap.result, VerdictResult::Recommended);
-    assert!(
-        cheap.reasons[1]
-            .text
-            .contains("75 TB written rated (Budget; a data sheet)")
-    );
+    assert!(cheap.reasons[1].text.contains("75 TB written rated (Budget; a data sheet)"));
     // Other rules apply in another price class.
-    let dear = by(&POLICY.replace(
-        "price_class = \"Budget\"\nsource",
-        "price_class = \"high end\"\nsource",
-    ));
+    let dear =
+        by(&POLICY
+            .replace("price_class = \"Budget\"\nsource", "price_class = \"high end\"\nsource"));
     assert_eq!(abouts(&dear), ["reads", "endurance, dear"]);
     assert_eq!(dear.result, VerdictResult::NotRecommended);
-    assert!(
-        dear.reasons[1]
-            .text
-            .ends_with("rated for few writes at its price")
-    );
+    assert!(dear.reasons[1].text.ends_with("rated for few writes at its price"));
     // A drive without facts has no price class: rules of a class do not apply.
     let unknown = by(&POLICY.replace("drive = \"samsung-951\"", "drive = \"another\""));
     assert_eq!(abouts(&unknown), ["reads"]);
@@ -92,10 +83,7 @@ fn rules_follow_the_price_class_and_facts_change_the_verdict() {
         .replace("drive = \"samsung-951\"", "drive = \"another\"")
         .replace("price_class = \"Budget\"\nfigure", "figure");
     let for_all = by(&for_all);
-    assert!(
-        for_all.reasons[1].text.ends_with("not measured"),
-        "{for_all:?}"
-    );
+    assert!(for_all.reasons[1].text.ends_with("not measured"), "{for_all:?}");
 }
 
 /// An unused drive has no errors; that alone does not recommend it.
@@ -124,25 +112,15 @@ advice = "do not trust it"
     // Only a step without a rule was measured: the error count is the only known figure.
     run.cells[0].plan.step = "another".to_owned();
     let errors_only = evaluate(&rules, &VerdictSubject::of(&run, 0));
-    assert_eq!(
-        errors_only.result,
-        VerdictResult::Undecided,
-        "{errors_only:?}"
-    );
+    assert_eq!(errors_only.result, VerdictResult::Undecided, "{errors_only:?}");
     run.cells[0].drives[0].result = Some(CellResult::default());
     let nothing = evaluate(&rules, &VerdictSubject::of(&run, 0));
     assert_eq!(nothing.result, VerdictResult::Undecided, "{nothing:?}");
-    assert!(
-        nothing.reasons[1].text.ends_with("not measured"),
-        "{nothing:?}"
-    );
+    assert!(nothing.reasons[1].text.ends_with("not measured"), "{nothing:?}");
     // A rule about errors alone rates nothing.
     let (head, _) = RULES.split_once("[[rule]]\nabout = \"errors\"").unwrap();
     let only = VerdictRules::parse("mine", &RULES.replace(head, "")).unwrap();
-    assert_eq!(
-        evaluate(&only, &VerdictSubject::of(&run, 0)).result,
-        VerdictResult::Undecided
-    );
+    assert_eq!(evaluate(&only, &VerdictSubject::of(&run, 0)).result, VerdictResult::Undecided);
     run.cells[0].drives[0].result.as_mut().unwrap().read.ios = 7;
     let verdict = evaluate(&only, &VerdictSubject::of(&run, 0));
     assert_eq!(verdict.result, VerdictResult::Undecided, "{verdict:?}");
@@ -169,33 +147,17 @@ fn rates_are_rated_against_other_drives_and_against_the_data_sheet() {
     let subjects = VerdictSubject::all(&runs);
     let by = |basis| -> Vec<Verdict> {
         let each = subjects.iter();
-        each.map(|subject| evaluate_by(&rules, subject, basis))
-            .collect()
+        each.map(|subject| evaluate_by(&rules, subject, basis)).collect()
     };
     let against_limits = by(Basis::Limits);
-    assert!(
-        against_limits
-            .iter()
-            .all(|v| v.result == VerdictResult::Undecided)
-    );
+    assert!(against_limits.iter().all(|v| v.result == VerdictResult::Undecided));
     let against_drives = by(Basis::Drives(&subjects));
-    let best = |v: &Verdict| {
-        v.reasons[0]
-            .text
-            .contains("100 % of the best of these drives")
-    };
-    assert_eq!(
-        against_drives.iter().filter(|v| best(v)).count(),
-        1,
-        "{against_drives:?}"
-    );
+    let best = |v: &Verdict| v.reasons[0].text.contains("100 % of the best of these drives");
+    assert_eq!(against_drives.iter().filter(|v| best(v)).count(), 1, "{against_drives:?}");
     // 4 KiB one at a time reach a few percent of what the data sheets state at depth 32.
     for verdict in by(Basis::Datasheet) {
         assert_eq!(verdict.result, VerdictResult::NotRecommended, "{verdict:?}");
-        assert!(
-            verdict.reasons[0].text.contains("of its data sheet ("),
-            "{verdict:?}"
-        );
+        assert!(verdict.reasons[0].text.contains("of its data sheet ("), "{verdict:?}");
     }
     // A data sheet of one's own comes first, and with it the drive is as rated.
     let own = VerdictRules::parse_facts(
@@ -208,11 +170,7 @@ fn rates_are_rated_against_other_drives_and_against_the_data_sheet() {
     assert_eq!(verdict.result, VerdictResult::Recommended, "{verdict:?}");
     let alone = evaluate_by(&rules, &subjects[0], Basis::Drives(&subjects[..1]));
     assert_eq!(alone.result, VerdictResult::Undecided);
-    assert!(
-        alone.reasons[0]
-            .text
-            .ends_with("no other drive to compare it with")
-    );
+    assert!(alone.reasons[0].text.ends_with("no other drive to compare it with"));
 }
 
 /// The drive's own limits count whatever the rules are, and so does throttling.
@@ -252,8 +210,5 @@ advice = "slow"
     assert_eq!(hot.result, VerdictResult::NotRecommended, "{hot:?}");
     let texts: Vec<&str> = hot.reasons.iter().map(|r| r.text.as_str()).collect();
     assert!(texts[1].contains("98 degrees C") && texts[1].contains("critical limit of 95"));
-    assert!(
-        texts[2].contains("for 100 % of the measured time"),
-        "{texts:?}"
-    );
+    assert!(texts[2].contains("for 100 % of the measured time"), "{texts:?}");
 }

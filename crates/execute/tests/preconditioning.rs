@@ -203,10 +203,7 @@ fn a_pass_without_an_end_of_free_space_is_reported() {
         .filter(|w| w.code == NOT_STEADY)
         .map(|w| w.cell.as_deref().unwrap())
         .collect();
-    assert_eq!(
-        warned,
-        ["intel-optane-memory-32gb-shrink64/precondition/phase=pass/segment=32"]
-    );
+    assert_eq!(warned, ["intel-optane-memory-32gb-shrink64/precondition/phase=pass/segment=32"]);
     let probe = cells(&run, "precondition")[1];
     assert!((value(probe, "probe_start_pct") - 100.0).abs() < 5.0);
 }
@@ -245,11 +242,7 @@ fn prepare_file(
         let (writer, before) = RunWriter::resume(&path).unwrap();
         (writer, Resume::from_run(&before, &plan).unwrap())
     } else {
-        let tool = BuildRecord {
-            name: "assay".into(),
-            version: "0".into(),
-            commit: "test".into(),
-        };
+        let tool = BuildRecord { name: "assay".into(), version: "0".into(), commit: "test".into() };
         let manifest = manifest(&plan, &drives, tool, vec![]);
         let destination = Destination::At(path.clone());
         let writer = RunWriter::create(&destination, &manifest).unwrap();
@@ -270,9 +263,7 @@ fn prepare_file(
     };
     let outcome = runner.run(&resume).unwrap().outcome;
     let journaled = std::fs::read_to_string(&journal).unwrap();
-    let starts = journaled
-        .lines()
-        .filter(|line| line.contains("\"cell_start\""));
+    let starts = journaled.lines().filter(|line| line.contains("\"cell_start\""));
     let cells = starts.skip(before).map(|line| {
         let (_, cell) = line.split_once("\"cell\":\"").unwrap();
         let id = cell.split('"').next().unwrap();
@@ -286,9 +277,7 @@ fn prepare_file(
 #[test]
 fn a_resumed_pass_goes_on_where_it_was() {
     let segments = |from: u32, to: u32| -> Vec<String> {
-        (from..=to)
-            .map(|number| format!("segment={number}"))
-            .collect()
+        (from..=to).map(|number| format!("segment={number}")).collect()
     };
     for foreign in [false, true] {
         let folder = tempfile::tempdir().unwrap();
@@ -318,11 +307,7 @@ fn a_resumed_pass_goes_on_where_it_was() {
         let mut expected = segments(if foreign { 1 } else { next }, 32);
         // The rate of a file may fall as that of a drive does.
         expected.truncate(begun.len() - 1);
-        assert_eq!(
-            begun[..begun.len() - 1],
-            expected,
-            "foreign writes: {foreign}"
-        );
+        assert_eq!(begun[..begun.len() - 1], expected, "foreign writes: {foreign}");
         assert_eq!(begun[begun.len() - 1], "phase=probe");
     }
 }

@@ -85,21 +85,9 @@ matrix = { load_pct = [20, 50] }
     for (cell, percent) in cells(&run, "load").iter().zip([20.0, 50.0]) {
         let offered = value(cell, "offered_iops");
         assert!((offered - most * percent / 100.0).abs() <= 1.0);
-        assert!(
-            (iops(cell) / offered - 1.0).abs() < 0.02,
-            "{} of {offered}",
-            iops(cell)
-        );
+        assert!((iops(cell) / offered - 1.0).abs() < 0.02, "{} of {offered}", iops(cell));
         assert_eq!(cell.plan.load.as_ref().unwrap().percent, percent);
-        assert!(
-            cell.drives[0]
-                .result
-                .as_ref()
-                .unwrap()
-                .read
-                .service_ns
-                .is_some()
-        );
+        assert!(cell.drives[0].result.as_ref().unwrap().read.service_ns.is_some());
     }
 }
 
@@ -165,20 +153,14 @@ fn a_total_depth_is_spread_over_threads() {
         .filter(|c| c.plan.step == "depth-random-read")
         .map(|c| (c.plan.workload.numjobs, c.plan.workload.iodepth))
         .collect();
-    assert_eq!(
-        depths,
-        [(1, 1), (2, 1), (4, 1), (4, 2), (4, 4), (4, 8), (4, 16)]
-    );
+    assert_eq!(depths, [(1, 1), (2, 1), (4, 1), (4, 2), (4, 4), (4, 8), (4, 16)]);
 }
 
 #[test]
 fn invalid_procedures_name_the_step() {
     let step = "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"measure\"\n";
     for (rest, expected) in [
-        (
-            "job = { queue_depth = 4, numjobs = 2 }",
-            "sets iodepth and numjobs",
-        ),
+        ("job = { queue_depth = 4, numjobs = 2 }", "sets iodepth and numjobs"),
         ("most_threads = 4", "most_threads needs"),
         ("job = { load_pct = 5 }", "need each other"),
         ("job = { load_pct = 5 }\nload_of = \"b\"", "no earlier step"),
@@ -187,19 +169,12 @@ fn invalid_procedures_name_the_step() {
         ("until = { settle_window = \"1s\" }", "kind soak"),
         ("rounds = { most = 25, window = 1 }", "at least 2"),
         ("rounds = { most = 25, range_pct = 0 }", "above 0"),
-        (
-            "rounds = { most = 25, rule = \"iops\" }",
-            "not a steady-state rule",
-        ),
-        (
-            "rounds = { most = 25, track = { bs = \"4k\" } }",
-            "not in its matrix",
-        ),
+        ("rounds = { most = 25, rule = \"iops\" }", "not a steady-state rule"),
+        ("rounds = { most = 25, track = { bs = \"4k\" } }", "not in its matrix"),
         ("rounds = { most = 25, trak = 1 }", "unknown field"),
     ] {
-        let error = Suite::parse("test", &text(&format!("{step}{rest}\n")))
-            .unwrap_err()
-            .to_string();
+        let error =
+            Suite::parse("test", &text(&format!("{step}{rest}\n"))).unwrap_err().to_string();
         assert!(error.contains(expected), "{error:?} lacks {expected:?}");
     }
     // Errors that need the parameter values.
@@ -207,18 +182,12 @@ fn invalid_procedures_name_the_step() {
         ("job = { queue_depth = 0 }", "queue_depth"),
         ("job = { power_state = 99 }", "power state"),
         ("rounds = { most = 3 }", "from 5 (the window)"),
-        (
-            "rounds = { most = 7, dwell = 3 }",
-            "from 8 (a window of 5 and a dwell of 3)",
-        ),
+        ("rounds = { most = 7, dwell = 3 }", "from 8 (a window of 5 and a dwell of 3)"),
         ("rounds = { most = 7, dwell = \"some\" }", "dwell"),
     ] {
         let suite = Suite::parse("test", &text(&format!("{step}{rest}\n"))).unwrap();
         let error = expand(&suite, &settings(&[], 1.0), &drives(&["null:"])).unwrap_err();
-        assert!(
-            error.to_string().contains(expected),
-            "{error} lacks {expected:?}"
-        );
+        assert!(error.to_string().contains(expected), "{error} lacks {expected:?}");
     }
 }
 
@@ -283,16 +252,9 @@ fn a_mix_below_the_logical_block_is_skipped_with_a_warning() {
 #[test]
 fn jesd219_has_the_sizes_and_zones_of_the_standard() {
     let planned = plan("jesd219", &["sim:samsung-951"], &[], 1.0).unwrap();
-    let cell = planned
-        .cells
-        .iter()
-        .find(|c| c.plan.step == "workload")
-        .unwrap();
+    let cell = planned.cells.iter().find(|c| c.plan.step == "workload").unwrap();
     let workload = &cell.workloads[0];
-    assert_eq!(
-        (workload.read_percent, cell.plan.workload.rwmixread),
-        (40, Some(40))
-    );
+    assert_eq!((workload.read_percent, cell.plan.workload.rwmixread), (40, Some(40)));
     let standard = [
         (512, 4.0),
         (1024, 1.0),
@@ -312,10 +274,7 @@ fn jesd219_has_the_sizes_and_zones_of_the_standard() {
     assert_eq!(sizes.len(), standard.len());
     for ((size, weight), (bytes, percent)) in sizes.iter().zip(standard) {
         assert_eq!(*size, bytes);
-        assert!(
-            (weight / sum * 100.0 - percent).abs() < 1e-9,
-            "{size}: {weight} of {sum}"
-        );
+        assert!((weight / sum * 100.0 - percent).abs() < 1e-9, "{size}: {weight} of {sum}");
     }
     let options = &cell.plan.workload.options;
     assert!(options.contains("zoned:50/5:30/15:20/80"), "{options}");
@@ -355,10 +314,7 @@ fn steady_writes_of_the_enterprise_suite_are_synchronous_and_then_queued() {
     };
     for (step, in_flight) in [("sequential-write", 32), ("random-write", 64)] {
         let (threads, queued) = (of(step), of(&format!("{step}-queued")));
-        assert_eq!(
-            (threads.workload.numjobs, threads.workload.iodepth),
-            (in_flight, 1)
-        );
+        assert_eq!((threads.workload.numjobs, threads.workload.iodepth), (in_flight, 1));
         let workload = &queued.workload;
         assert!(workload.iodepth > 1, "{step}");
         assert_eq!(workload.numjobs * workload.iodepth, in_flight, "{step}");
@@ -413,14 +369,8 @@ job = { rw = "randwrite", bs = "4k", size = "1m", runtime = "10ms" }
 #[test]
 fn a_cell_without_results_has_a_warning() {
     let (_, run, _folder) = run(&text(RAMP_ONLY), &["sim:samsung-951"]);
-    let reported: Vec<_> = run
-        .warnings
-        .iter()
-        .filter(|w| w.code == "nothing-measured")
-        .collect();
-    let [of_cell] = &reported[..] else {
-        panic!("{reported:?}")
-    };
+    let reported: Vec<_> = run.warnings.iter().filter(|w| w.code == "nothing-measured").collect();
+    let [of_cell] = &reported[..] else { panic!("{reported:?}") };
     assert!(of_cell.cell.as_ref().unwrap().ends_with("/read"));
     assert!(of_cell.advice.contains("--runtime"), "{of_cell:?}");
 }

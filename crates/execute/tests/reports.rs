@@ -1,10 +1,6 @@
 //! docs/reports.md: everything in the five published reports has a suite, step, view and figure
 //! that exist, and a command whose plan has it.
-#![allow(
-    clippy::unwrap_used,
-    missing_docs,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by panicking")]
 
 use crate::common;
 
@@ -49,19 +45,10 @@ const ONE_KIND: [&str; 4] = [
 ];
 
 /// Commands that give what no suite does.
-const COMMANDS: [&str; 6] = [
-    "probe",
-    "verdict",
-    "compare",
-    "record",
-    "replay",
-    "testbench",
-];
+const COMMANDS: [&str; 6] = ["probe", "verdict", "compare", "record", "replay", "testbench"];
 
 fn at_root(path: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(path);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -88,9 +75,7 @@ fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for line in page.lines() {
         if let Some(heading) = line.strip_prefix("## ") {
-            let lettered = heading
-                .split_once(". ")
-                .filter(|(letter, _)| letter.len() == 1);
+            let lettered = heading.split_once(". ").filter(|(letter, _)| letter.len() == 1);
             report = lettered.map(|(_, name)| name.to_owned());
             continue;
         }
@@ -154,10 +139,7 @@ fn every_row_names_a_report_a_step_its_view_and_figures_that_exist() {
         }
         let Some((suite, step)) = step_of(row) else {
             let places = codes(&row.place);
-            assert!(
-                !places.is_empty(),
-                "{row:?} has neither a step nor a command"
-            );
+            assert!(!places.is_empty(), "{row:?} has neither a step nor a command");
             for place in places {
                 let word = place.strip_prefix("assay ").unwrap_or_default();
                 assert!(COMMANDS.contains(&word), "{row:?}: no command {place}");
@@ -188,11 +170,8 @@ fn every_command_plans_its_step() {
             continue;
         };
         assert_eq!(words[..3], ["assay", "run", suite], "{row:?}");
-        let drives: Vec<&str> = words[3..]
-            .iter()
-            .copied()
-            .take_while(|word| *word != "--set")
-            .collect();
+        let drives: Vec<&str> =
+            words[3..].iter().copied().take_while(|word| *word != "--set").collect();
         if drives.iter().any(|drive| !drive.starts_with("sim:")) {
             continue;
         }
@@ -241,10 +220,7 @@ fn every_published_figure_has_a_row() {
         let (figure, source) = (column("figure"), column("source"));
         let mut count = 0;
         for cells in lines {
-            if REPORTS
-                .iter()
-                .any(|report| cells[source].starts_with(report))
-            {
+            if REPORTS.iter().any(|report| cells[source].starts_with(report)) {
                 published.insert(format!("{file}/{}", cells[figure]));
                 count += 1;
             }

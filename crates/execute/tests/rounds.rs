@@ -54,10 +54,7 @@ fn rounds_end_in_steady_state() {
 fn rounds_without_steady_state_are_reported() {
     let suite = ROUNDS
         .replace("[100, 0]", "[0]")
-        .replace(
-            "most = 8",
-            "most = 5, range_pct = 0.001, excursion_pct = 0.001",
-        )
+        .replace("most = 8", "most = 5, range_pct = 0.001, excursion_pct = 0.001")
         .replace("size = \"1GiB\"", "iodepth = 32");
     let (ending, run, _folder) = run(&text(&suite), &["sim:samsung-951"]);
     assert_eq!(ending.outcome, RunEnd::Complete);
@@ -65,11 +62,7 @@ fn rounds_without_steady_state_are_reported() {
     assert!(!steady.achieved);
     assert_eq!(steady.values.len(), 5);
     let why = steady.why.as_ref().unwrap();
-    let warning = run
-        .warnings
-        .iter()
-        .find(|w| w.code == "not-steady")
-        .unwrap();
+    let warning = run.warnings.iter().find(|w| w.code == "not-steady").unwrap();
     assert!(warning.message.contains(why), "{}", warning.message);
 }
 
@@ -91,31 +84,15 @@ fn the_rule_of_rounds_is_a_parameter_with_its_figure() {
             rules.into_iter().next().unwrap()
         };
         let usual = rule(&[]);
-        assert_eq!(
-            (usual.rule, usual.dwell, usual.figure),
-            (SteadyRule::default(), 0, of_suite)
-        );
+        assert_eq!((usual.rule, usual.dwell, usual.figure), (SteadyRule::default(), 0, of_suite));
         let fio = rule(&[("steady_rule", "bw:1%"), ("dwell", "2")]);
-        assert_eq!(
-            (fio.dwell, fio.figure),
-            (2, TrackingVariable::MibPerS),
-            "{suite}"
-        );
+        assert_eq!((fio.dwell, fio.figure), (2, TrackingVariable::MibPerS), "{suite}");
         let words = fio.text();
-        assert!(
-            words.starts_with("fio") && words.contains("2 further rounds"),
-            "{words}"
-        );
-        assert_eq!(
-            rule(&[("steady_rule", "iops_slope:0.3%")]).figure,
-            TrackingVariable::Iops
-        );
+        assert!(words.starts_with("fio") && words.contains("2 further rounds"), "{words}");
+        assert_eq!(rule(&[("steady_rule", "iops_slope:0.3%")]).figure, TrackingVariable::Iops);
         let error = plan(suite, &["sim:samsung-951"], &[("steady_rule", "iops")], 1.0).unwrap_err();
         let error = error.to_string();
-        assert!(
-            error.contains("not a steady-state rule") && error.contains("`snia`"),
-            "{error}"
-        );
+        assert!(error.contains("not a steady-state rule") && error.contains("`snia`"), "{error}");
     }
 }
 
@@ -141,16 +118,8 @@ fn rounds_without_a_tracking_variable_are_refused() {
         ("snia-iops", ("blocks", "8k,16k"), "bs=4k"),
         ("snia-latency", ("mixes", "100,65"), "rwmixread=0"),
     ] {
-        let error = plan(suite, &["sim:samsung-951"], &[set], 1.0)
-            .unwrap_err()
-            .to_string();
+        let error = plan(suite, &["sim:samsung-951"], &[set], 1.0).unwrap_err().to_string();
         assert!(error.contains(wanted) && error.contains("--set"), "{error}");
     }
-    plan(
-        "snia-iops",
-        &["sim:samsung-951"],
-        &[("blocks", "4096,16k")],
-        1.0,
-    )
-    .unwrap();
+    plan("snia-iops", &["sim:samsung-951"], &[("blocks", "4096,16k")], 1.0).unwrap();
 }

@@ -24,9 +24,7 @@ fn suite(kind: &str) -> String {
 const DRIVE: &str = "sim:samsung-951";
 
 fn journal_bytes(run: &Run) -> u64 {
-    std::fs::metadata(run.path.join("journal.log"))
-        .unwrap()
-        .len()
+    std::fs::metadata(run.path.join("journal.log")).unwrap().len()
 }
 
 #[test]
@@ -45,38 +43,20 @@ fn figures_of_the_segments_together_are_those_of_the_whole() {
     let [a, b] = [before, after].map(|cell| cell.drives[0].result.clone().unwrap());
     // Each segment ends when its last I/O has completed: at most a thread's I/Os in flight more,
     // and the span of those.
-    assert!(
-        a.read.ios.abs_diff(b.read.ios) <= 3 * 4,
-        "{} {}",
-        a.read.ios,
-        b.read.ios
-    );
+    assert!(a.read.ios.abs_diff(b.read.ios) <= 3 * 4, "{} {}", a.read.ios, b.read.ios);
     let close = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-3;
     assert!(close(a.elapsed.as_secs_f64(), b.elapsed.as_secs_f64()));
     assert!(close(a.iops(), b.iops()) && close(a.mib_per_s(), b.mib_per_s()));
     assert!(close(a.read.latency_ns.mean, b.read.latency_ns.mean));
     // Exact but for other random addresses: percentiles are of the summed raw histograms.
     assert_eq!(b.read.latency_ns.samples, b.read.ios);
-    assert!(close(
-        a.read.latency_ns.p99 as f64,
-        b.read.latency_ns.p99 as f64
-    ));
+    assert!(close(a.read.latency_ns.p99 as f64, b.read.latency_ns.p99 as f64));
     // By the minute, on one time axis, without gaps.
     let series = after.drives[0].measured_intervals();
-    assert_eq!(
-        (before.drives[0].measured_intervals().len(), series.len()),
-        (7800, 130)
-    );
-    assert!(
-        series
-            .windows(2)
-            .all(|pair| pair[1].index == pair[0].index + 1)
-    );
+    assert_eq!((before.drives[0].measured_intervals().len(), series.len()), (7800, 130));
+    assert!(series.windows(2).all(|pair| pair[1].index == pair[0].index + 1));
     assert!(series.windows(2).all(|pair| pair[0].end <= pair[1].start));
-    assert_eq!(
-        series.iter().map(|minute| minute.ios()).sum::<u64>(),
-        b.read.ios
-    );
+    assert_eq!(series.iter().map(|minute| minute.ios()).sum::<u64>(), b.read.ios);
     assert!(after.drives[0].gaps.is_empty());
     let hottest = a.values["temperature_max_c"];
     assert!((b.values["temperature_max_c"] - hottest).abs() < 0.1);
@@ -88,13 +68,7 @@ fn figures_of_the_segments_together_are_those_of_the_whole() {
 fn a_soak_of_an_hour_is_one_cell_by_the_second() {
     let hour = suite("soak").replace("130m", "60m");
     let (_, run, _folder) = run(&hour, &[DRIVE]);
-    assert_eq!(
-        (
-            run.manifest.cells.len(),
-            run.manifest.cells[0].segment.is_none()
-        ),
-        (1, true)
-    );
+    assert_eq!((run.manifest.cells.len(), run.manifest.cells[0].segment.is_none()), (1, true));
     assert_eq!(run.cells[0].drives[0].measured_intervals().len(), 3600);
 }
 
@@ -132,11 +106,7 @@ fn a_resumed_soak_goes_on_with_the_interrupted_segment_and_shows_the_gap() {
     let path = folder.path().join("run");
     let (soak, audit) = (suite("soak"), HostAudit::default());
     let stop = AtomicBool::new(false);
-    let mut progress = StopIn {
-        stop: &stop,
-        segment: "segment=2",
-        reached: false,
-    };
+    let mut progress = StopIn { stop: &stop, segment: "segment=2", reached: false };
     let (ending, run) = run_in(&path, &soak, &[DRIVE], audit, &stop, &mut progress);
     assert_eq!(ending.outcome, RunEnd::Interrupted);
     // What was measured so far is shown.
@@ -154,11 +124,7 @@ fn a_resumed_soak_goes_on_with_the_interrupted_segment_and_shows_the_gap() {
     assert_eq!(run.damaged_lines, Vec::<String>::new());
     let drive = &cell.drives[0];
     assert_eq!(drive.measured_intervals().len(), 130);
-    let gaps: Vec<u64> = drive
-        .gaps
-        .iter()
-        .map(|gap| gap.start_ns.0 / 1_000_000_000)
-        .collect();
+    let gaps: Vec<u64> = drive.gaps.iter().map(|gap| gap.start_ns.0 / 1_000_000_000).collect();
     assert_eq!(gaps, [3600]);
 }
 
@@ -172,8 +138,7 @@ fn soaks_that_end_by_bytes_or_by_a_rule_are_one_cell() {
     }
     let long = common::plan("bandwidth", &[DRIVE], &[("soak", "150m")], 1.0).unwrap();
     let runtimes = long.cells.iter().filter(|cell| cell.plan.step == "soak");
-    let runtimes: Vec<u64> = runtimes
-        .map(|cell| cell.plan.workload.runtime_ns / 60_000_000_000)
-        .collect();
+    let runtimes: Vec<u64> =
+        runtimes.map(|cell| cell.plan.workload.runtime_ns / 60_000_000_000).collect();
     assert_eq!(runtimes, [60, 60, 30]);
 }

@@ -22,9 +22,7 @@ job = {{ rw = "randread", engine = "sync", bs = "4k", numjobs = 32, runtime = "2
         let cells = run.cells.iter();
         let cells = cells.filter(|cell| (cell.plan.drives.len() > 1) == together);
         let drives = cells.flat_map(|cell| &cell.drives);
-        let rates: Vec<f64> = drives
-            .map(|part| part.result.as_ref().unwrap().iops())
-            .collect();
+        let rates: Vec<f64> = drives.map(|part| part.result.as_ref().unwrap().iops()).collect();
         rates.try_into().unwrap()
     };
     (rates(false), rates(true))
@@ -41,9 +39,6 @@ fn few_processors_limit_all_drives_together() {
     }
     let (alone, both) = rates("32");
     for (alone, both) in alone.iter().zip(both) {
-        assert!(
-            *alone > 150_000.0 && (both / alone - 1.0).abs() < 0.02,
-            "{both}, alone {alone}"
-        );
+        assert!(*alone > 150_000.0 && (both / alone - 1.0).abs() < 0.02, "{both}, alone {alone}");
     }
 }

@@ -53,20 +53,14 @@ fn each_suite_states_what_it_leaves_out() {
         let small = plan(suite, &["sim:plextor-m8pe-y,shrink=64"], &[], 1.0);
         if let Some(why) = refusal(suite) {
             let error = small.unwrap_err().to_string();
-            assert!(
-                error.contains(why) && error.contains("--scale"),
-                "{suite}: {error}"
-            );
+            assert!(error.contains(why) && error.contains("--scale"), "{suite}: {error}");
             continue;
         }
         let small = small.unwrap();
         let whole = plan(suite, &["sim:plextor-m8pe-y"], &[], 1.0).unwrap();
         assert_eq!(ids(&small), ids(&whole), "{suite}");
         let skipped = |plan: &RunPlan| -> Vec<String> {
-            plan.cells
-                .iter()
-                .filter_map(|cell| cell.plan.skipped.clone())
-                .collect()
+            plan.cells.iter().filter_map(|cell| cell.plan.skipped.clone()).collect()
         };
         let (small, whole) = (skipped(&small), skipped(&whole));
         let by_reason =
@@ -109,10 +103,7 @@ fn plans_of_every_drive_take_an_nth() {
 fn drives_of_different_sizes_are_not_measured_together() {
     let together = ["sim:plextor-m8pe-y,shrink=64", "sim:plextor-m8pe-y"];
     let error = plan("consistency", &together, &[], 1.0).unwrap_err();
-    assert!(
-        error.to_string().contains("all of the same shrink="),
-        "{error}"
-    );
+    assert!(error.to_string().contains("all of the same shrink="), "{error}");
 }
 
 #[test]
@@ -123,10 +114,7 @@ fn the_consistency_score_is_that_of_the_whole_drive() {
         assert_eq!(cell.state, CellState::Finished, "{step}");
         let mean = score_of_cell(&cell.drives[0]).unwrap().score.mean;
         assert!((mean / whole - 1.0).abs() < 0.03, "{step}: {mean}");
-        assert_eq!(
-            assay_analysis::steady_state::not_steady_reason(&run, cell, 0),
-            None
-        );
+        assert_eq!(assay_analysis::steady_state::not_steady_reason(&run, cell, 0), None);
     }
     let drive = &run.manifest.drives[0];
     assert_eq!(drive.details["shrink"], "64");
@@ -144,10 +132,7 @@ fn the_consistency_score_needs_no_hour_from_steady_state_on() {
     assert_eq!(cell.state, CellState::Finished);
     let scored = score_of_cell(&cell.drives[0]).unwrap();
     assert!((scored.score.mean / WHOLE - 1.0).abs() < 0.03, "{scored:?}");
-    assert_eq!(
-        assay_analysis::steady_state::not_steady_reason(&run, cell, 0),
-        None
-    );
+    assert_eq!(assay_analysis::steady_state::not_steady_reason(&run, cell, 0), None);
     let hour = plan("consistency", &[drive], &[], 1.0).unwrap();
     let hour = hour.cells.iter().find(|c| c.plan.step == "random-write");
     let span_ns = |plan: &assay_store::model::CellPlan| plan.workload.runtime_ns;

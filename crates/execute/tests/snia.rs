@@ -87,24 +87,16 @@ fn idle_time_recovers_the_rate_of_a_drive_that_collects_meanwhile() {
 
 #[test]
 fn bursts_set_the_runtime() {
-    let cells = plan("snia-hir", &["sim:samsung-951"], &[], 1.0)
-        .unwrap()
-        .cells;
+    let cells = plan("snia-hir", &["sim:samsung-951"], &[], 1.0).unwrap().cells;
     let of = |step: &str| -> CellPlan {
         let mut cells = cells.iter();
         cells.find(|c| c.plan.step == step).unwrap().plan.clone()
     };
     // 360 bursts of 5 s with 5 s, and with 50 s, after each.
     let seconds = |plan: &CellPlan| plan.workload.runtime_ns / 1_000_000_000;
-    assert_eq!(
-        [seconds(&of("idle-1")), seconds(&of("idle-5"))],
-        [3600, 19_800]
-    );
+    assert_eq!([seconds(&of("idle-1")), seconds(&of("idle-5"))], [3600, 19_800]);
     let bursts = of("idle-5").workload.bursts.unwrap();
-    assert_eq!(
-        (bursts.active_ns, bursts.idle_ns),
-        (5_000_000_000, 50_000_000_000)
-    );
+    assert_eq!((bursts.active_ns, bursts.idle_ns), (5_000_000_000, 50_000_000_000));
     assert_eq!(of("baseline-1").workload.bursts, None);
 }
 
@@ -119,10 +111,7 @@ fn procedure_keys_without_what_they_need_are_refused() {
     let grid = "[[step]]\nid = \"g\"\ntitle = \"G\"\nkind = \"measure\"\nrounds = { most = 5 \
                 }\nmatrix = { numjobs = [1] }\n";
     for (text, expected) in [
-        (
-            step("measure", ", bursts = 3", ""),
-            "bursts needs thinktime_iotime",
-        ),
+        (step("measure", ", bursts = 3", ""), "bursts needs thinktime_iotime"),
         (
             step(
                 "measure",
@@ -131,16 +120,9 @@ fn procedure_keys_without_what_they_need_are_refused() {
             ),
             "bursts sets the runtime",
         ),
+        (step("measure", ", runtime = \"1s\"", "ends = \"last\""), "ends needs kind soak"),
         (
-            step("measure", ", runtime = \"1s\"", "ends = \"last\""),
-            "ends needs kind soak",
-        ),
-        (
-            step(
-                "soak",
-                ", runtime = \"1s\", io_size = \"1m\"",
-                "ends = \"late\"",
-            ),
+            step("soak", ", runtime = \"1s\", io_size = \"1m\"", "ends = \"late\""),
             "neither first nor last",
         ),
         (
@@ -163,12 +145,7 @@ fn procedure_keys_without_what_they_need_are_refused() {
         let error = Suite::parse("test", &text).unwrap_err().to_string();
         assert!(error.contains(expected), "{error:?} lacks {expected:?}");
     }
-    let error = plan(
-        "snia-saturation",
-        &["sim:samsung-951"],
-        &[("ends", "never")],
-        1.0,
-    );
+    let error = plan("snia-saturation", &["sim:samsung-951"], &[("ends", "never")], 1.0);
     let error = error.unwrap_err().to_string();
     assert!(error.contains("neither first nor last"), "{error}");
     let error = plan("snia-hir", &["sim:samsung-951"], &[("bursts", "0")], 1.0);
@@ -180,23 +157,13 @@ fn procedure_keys_without_what_they_need_are_refused() {
 #[test]
 fn random_writes_depress_the_sequential_rate_until_it_recovers() {
     let (_folder, drive) = small_drive();
-    let set = [
-        ("sequential", "150s"),
-        ("random", "20s"),
-        ("interval", "100ms"),
-    ];
+    let set = [("sequential", "150s"), ("random", "20s"), ("interval", "100ms")];
     let (ending, run, _runs) = run(&suite("snia-xsr", &set), &[&drive]);
     assert_eq!((ending.outcome, ending.failed_cells), (RunEnd::Complete, 0));
     let of = |step: &str| stimulus::stimulus_of_cell(&cells(&run, step)[0].drives[0]).unwrap();
     let (first, random, again) = (of("sequential"), of("random"), of("sequential-again"));
-    assert!(
-        random.level_mib_per_s < 0.5 * first.level_mib_per_s,
-        "{first:?} {random:?}"
-    );
-    assert!(
-        again.first_mib_per_s < 0.8 * again.level_mib_per_s,
-        "{again:?}"
-    );
+    assert!(random.level_mib_per_s < 0.5 * first.level_mib_per_s, "{first:?} {random:?}");
+    assert!(again.first_mib_per_s < 0.8 * again.level_mib_per_s, "{again:?}");
     assert!(
         (again.level_mib_per_s / first.level_mib_per_s - 1.0).abs() < 0.2,
         "{first:?} {again:?}"
@@ -232,10 +199,7 @@ fn saturation_ends_at_the_later_of_time_and_bytes() {
     let (seconds, written) = ends(&by_bytes);
     assert!(seconds > 0.5, "{seconds}");
     // Not less, and more by the rest of a thread's last blocks at most.
-    assert!(
-        (CAPACITY / 4096 * 4096..CAPACITY + (1 << 20)).contains(&written),
-        "{written}"
-    );
+    assert!((CAPACITY / 4096 * 4096..CAPACITY + (1 << 20)).contains(&written), "{written}");
     // The time takes longer: all of them are not needed.
     let (by_time, _runs) = saturation(&[("runtime", "3s"), ("capacities", "1%")]);
     let (seconds, written) = ends(&by_time);
@@ -243,10 +207,7 @@ fn saturation_ends_at_the_later_of_time_and_bytes() {
     assert!(written > CAPACITY / 50, "{written}");
     let (first, _runs) = saturation(&[("runtime", "3s"), ("capacities", "1%"), ("ends", "first")]);
     let (seconds, written) = ends(&first);
-    assert!(
-        seconds < 1.0 && written < CAPACITY / 50,
-        "{seconds} {written}"
-    );
+    assert!(seconds < 1.0 && written < CAPACITY / 50, "{seconds} {written}");
 }
 
 /// The whole day is an hour each, by the minute, then sixteen segments by bytes.
@@ -259,10 +220,7 @@ fn a_day_of_saturation_is_planned_in_segments() {
     assert!(cells.iter().all(|cell| cell.by_minute));
     let goal = |at: usize| cells[at].plan.segment.as_ref().unwrap().written_bytes;
     let capacity = cells[0].workloads[0].area.size_bytes;
-    assert_eq!(
-        (goal(23), goal(24), goal(39)),
-        (None, Some(capacity / 16), Some(capacity))
-    );
+    assert_eq!((goal(23), goal(24), goal(39)), (None, Some(capacity / 16), Some(capacity)));
 }
 
 const GRID: [(&str, &str); 9] = [
@@ -280,11 +238,7 @@ const GRID: [(&str, &str); 9] = [
 fn demand(name: &str) {
     let (_folder, drive) = small_drive();
     let (ending, run, _runs) = run(&suite(name, &GRID), &[&drive]);
-    assert_eq!(
-        (ending.outcome, ending.failed_cells),
-        (RunEnd::Complete, 0),
-        "{name}"
-    );
+    assert_eq!((ending.outcome, ending.failed_cells), (RunEnd::Complete, 0), "{name}");
     let finished = |step: &str| -> Vec<&CellRecord> {
         let all = cells(&run, step).into_iter();
         all.filter(|c| c.state == CellState::Finished).collect()
@@ -297,17 +251,12 @@ fn demand(name: &str) {
     assert_eq!(order[first + 1..first + 10], ["grid"; 9]);
     assert_eq!(order[first + 10], "pre-write");
     // What is not needed of the grid is not needed before it either.
-    let left: Vec<bool> = cells(&run, "pre-write")
-        .iter()
-        .map(|c| c.state == CellState::Finished)
-        .collect();
+    let left: Vec<bool> =
+        cells(&run, "pre-write").iter().map(|c| c.state == CellState::Finished).collect();
     assert_eq!(left.iter().filter(|done| **done).count(), before.len());
     let at = |which: &str| {
         let cell = finished(&format!("response-{which}"))[0];
-        let depth = (
-            value(cell, "point_numjobs") as u32,
-            value(cell, "point_iodepth") as u32,
-        );
+        let depth = (value(cell, "point_numjobs") as u32, value(cell, "point_iodepth") as u32);
         let written = finished(&format!("write-{which}"))[0];
         assert_eq!(depth.0, value(written, "point_numjobs") as u32);
         (depth, iops(cell))
@@ -326,17 +275,11 @@ fn demand(name: &str) {
     assert_eq!(max.0, *best.unwrap().0);
     assert!(mid.1 > 0.0 && min.1 > 0.0, "{mid:?} {min:?}");
     let point = cells(&run, "response-mid")[0].plan.point.clone().unwrap();
-    assert_eq!(
-        (point.of.as_str(), point.which),
-        ("grid", OperatingPoint::Mid)
-    );
+    assert_eq!((point.of.as_str(), point.which), ("grid", OperatingPoint::Mid));
     // A simulated drive, a shorter round: deviations, each with its name.
     let report = standard::standard_report(&run, 0).unwrap();
     let broken: Vec<&str> = report.deviations().map(|c| c.key).collect();
-    assert!(
-        broken.contains(&"drive") && !broken.contains(&"cells"),
-        "{broken:?}"
-    );
+    assert!(broken.contains(&"drive") && !broken.contains(&"cells"), "{broken:?}");
 }
 
 /// PTS, composite block workload.

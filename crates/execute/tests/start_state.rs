@@ -48,9 +48,7 @@ fn ratio(run: &Run) -> f64 {
 
 fn warned(run: &Run) -> Vec<(&str, usize)> {
     let warnings = run.warnings.iter().filter(|w| w.code == START_NOT_REACHED);
-    warnings
-        .map(|w| (w.cell.as_deref().unwrap(), w.drive.unwrap()))
-        .collect()
+    warnings.map(|w| (w.cell.as_deref().unwrap(), w.drive.unwrap())).collect()
 }
 
 #[test]
@@ -122,14 +120,7 @@ fn a_resumed_run_keeps_the_temperature_at_its_start() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
     let attempt = |drive: &str, stop: &AtomicBool, progress: &mut dyn RunListener| {
-        run_in(
-            &path,
-            &suite,
-            &[drive],
-            HostAudit::default(),
-            stop,
-            progress,
-        )
+        run_in(&path, &suite, &[drive], HostAudit::default(), stop, progress)
     };
     let stop = AtomicBool::new(false);
     let cool = "sim:mydigitalssd-bpx,ambient=20";

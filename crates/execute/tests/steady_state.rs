@@ -79,11 +79,7 @@ fn a_rate_before_steady_state_is_refused() {
     // A step without the claim is not checked.
     assert_eq!(reason(verdict, "burst").0, ReasonWeight::For);
     // One warning per cell, with advice.
-    let warned: Vec<_> = run
-        .warnings
-        .iter()
-        .filter(|w| w.code == "not-steady")
-        .collect();
+    let warned: Vec<_> = run.warnings.iter().filter(|w| w.code == "not-steady").collect();
     assert_eq!(warned.len(), 2, "{warned:?}");
     assert!(warned[0].cell.as_ref().unwrap().ends_with("/steady"));
     assert!(warned[0].advice.contains("do not quote it as steady"));
@@ -110,9 +106,8 @@ advice = "stalls"
 
 #[test]
 fn intervals_without_completions_count() {
-    let spikes: String = (1..=4)
-        .map(|n| format!(",fault=latency-spike@{}=3500ms", n * 50_000))
-        .collect();
+    let spikes: String =
+        (1..=4).map(|n| format!(",fault=latency-spike@{}=3500ms", n * 50_000)).collect();
     let (_, run, _folder) = run(&text(STALLS), &[&format!("sim:samsung-951{spikes}")]);
     let part = &run.cells[0].drives[0];
     let seconds = part.measured_intervals();
@@ -123,38 +118,21 @@ fn intervals_without_completions_count() {
     let apart =
         |pair: &[IntervalSample]| (pair[1].start_s() - pair[0].start_s() - 1.0).abs() < 1e-6;
     assert!(seconds.windows(2).all(apart));
-    let mean = seconds
-        .iter()
-        .map(|s| s.iops() * s.elapsed_s())
-        .sum::<f64>()
-        / 40.0;
+    let mean = seconds.iter().map(|s| s.iops() * s.elapsed_s()).sum::<f64>() / 40.0;
     let result = part.result.as_ref().unwrap();
-    assert!(
-        (mean / result.iops() - 1.0).abs() < 0.1,
-        "{mean} {}",
-        result.iops()
-    );
+    assert!((mean / result.iops() - 1.0).abs() < 0.1, "{mean} {}", result.iops());
     let score = score::score_of_cell(part).unwrap();
     let first_stall = seconds.iter().position(|s| s.iops() == 0.0).unwrap();
     assert!(first_stall < seconds.len() - 1);
     assert!(
-        score.score.min
-            <= seconds
-                .iter()
-                .rev()
-                .take(4)
-                .map(|s| s.iops())
-                .fold(f64::MAX, f64::min)
+        score.score.min <= seconds.iter().rev().take(4).map(|s| s.iops()).fold(f64::MAX, f64::min)
     );
 }
 
 #[test]
 fn an_unfinished_cell_is_not_evaluated() {
     let (_, mut run, _folder) = run(&text(STALLS), &["sim:samsung-951"]);
-    let rules = format!(
-        "[[rule]]{}",
-        STALLS.split("[[verdict.rule]]").nth(1).unwrap()
-    );
+    let rules = format!("[[rule]]{}", STALLS.split("[[verdict.rule]]").nth(1).unwrap());
     let rules = VerdictRules::parse("mine", &rules).unwrap();
     let whole = evaluate(&rules, &VerdictSubject::of(&run, 0));
     assert_eq!(whole.result, VerdictResult::Recommended, "{whole:?}");

@@ -33,11 +33,7 @@ fn streams_are_consecutive_with_idle_time_before_them_and_repeat() {
         .iter()
         .map(|c| {
             let w = &c.plan.workload;
-            (
-                w.offset_bytes >> 17,
-                w.span_bytes >> 17,
-                c.plan.idle_ns / 1_000_000_000,
-            )
+            (w.offset_bytes >> 17, w.span_bytes >> 17, c.plan.idle_ns / 1_000_000_000)
         })
         .collect();
     assert_eq!(places, [(0, 1, 70), (0, 1, 1), (1, 64, 1), (1, 64, 1)]);
@@ -94,11 +90,7 @@ fn invalid_streams_and_repeats_are_refused() {
         ("view = \"peak\"", "", "needs the view"),
         ("repeats = 2", "repeats = 0", "a whole number from 1"),
         ("[1, 64, 20000000]", "[0]", "a whole number above 0"),
-        (
-            "repeats = 2",
-            "rounds = { most = 5 }\nrepeats = 2",
-            "give one",
-        ),
+        ("repeats = 2", "rounds = { most = 5 }\nrepeats = 2", "give one"),
     ] {
         let suite = Suite::parse("test", &text(&STREAMS.replacen(from, to, 1)));
         let drives = drives(&["sim:mle-brief-960gb"]);

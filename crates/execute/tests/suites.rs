@@ -19,10 +19,7 @@ fn invalid_suites_name_the_error() {
     for (rest, expected) in [
         (String::new(), "has no [[step]]"),
         (format!("{step}{step}"), "two steps have the id"),
-        (
-            step.replace("\"a\"", "\"a b\""),
-            "letters, digits and hyphens",
-        ),
+        (step.replace("\"a\"", "\"a b\""), "letters, digits and hyphens"),
         (step.replace("measure", "mesure"), "unknown variant"),
         (step.replace("rw = ", "rv = "), "not an option of a job"),
         (format!("{step}wrong = 1\n"), "unknown field"),
@@ -66,37 +63,24 @@ wants = "filled"
 job = { rw = "read" }
 "#;
     let new = [("leaves", "sets_state"), ("wants", "needs_state")];
-    let new = new.iter().fold(
-        old.replace("all_aboard", "concurrent"),
-        |text, (old, new)| text.replace(old, new),
-    );
+    let new = new
+        .iter()
+        .fold(old.replace("all_aboard", "concurrent"), |text, (old, new)| text.replace(old, new));
     let steps = |rest: &str| format!("{:?}", Suite::parse("test", &text(rest)).unwrap().steps);
     assert_eq!(steps(old), steps(&new));
 }
 
 #[test]
 fn write_access_of_suites_is_reported() {
-    assert_eq!(
-        catalogue::load("quick").unwrap().writes(),
-        WriteAccess::Never
-    );
-    assert_eq!(
-        catalogue::load("bandwidth").unwrap().writes(),
-        WriteAccess::IfAllowed
-    );
+    assert_eq!(catalogue::load("quick").unwrap().writes(), WriteAccess::Never);
+    assert_eq!(catalogue::load("bandwidth").unwrap().writes(), WriteAccess::IfAllowed);
 }
 
 /// The sweep of the DragonFly tests: ten block sizes by two thread counts per drive; readers by
 /// block size; all drives concurrently at the end.
 #[test]
 fn bandwidth_has_the_cells_of_the_dragonfly_tests() {
-    let plan = plan(
-        "bandwidth",
-        &["sim:samsung-951", "sim:intel-600p"],
-        &[],
-        1.0,
-    )
-    .unwrap();
+    let plan = plan("bandwidth", &["sim:samsung-951", "sim:intel-600p"], &[], 1.0).unwrap();
     let count = |step: &str| plan.cells.iter().filter(|c| c.plan.step == step).count();
     assert_eq!(count("random-read"), 2 * 10 * 2);
     assert_eq!(count("sequential-read"), 2 * 6 * 2);
@@ -113,11 +97,7 @@ fn bandwidth_has_the_cells_of_the_dragonfly_tests() {
     // Two sizes: each alone, then both. Temperatures: both only.
     assert_eq!(count("all-aboard"), 2 * 3);
     assert_eq!(count("all-aboard-temperature"), 1);
-    let together = plan
-        .cells
-        .iter()
-        .find(|c| c.plan.drives.len() == 2)
-        .unwrap();
+    let together = plan.cells.iter().find(|c| c.plan.drives.len() == 2).unwrap();
     assert_eq!((together.workloads.len(), together.alone.len()), (2, 2));
     let mut ids: Vec<&str> = plan.cells.iter().map(|c| c.plan.id.as_str()).collect();
     ids.sort_unstable();
@@ -127,10 +107,7 @@ fn bandwidth_has_the_cells_of_the_dragonfly_tests() {
     let position = |id: &str| plan.cells.iter().position(|c| c.plan.id == id).unwrap();
     assert!(position("samsung-951/zero-fill") > position("together/all-aboard-temperature"));
     let zeroed = &plan.cells[position("samsung-951/zeroed-read/numjobs=16,bs=32k")];
-    assert_eq!(
-        zeroed.compare_with.as_deref(),
-        Some("samsung-951/random-read/numjobs=16,bs=32k")
-    );
+    assert_eq!(zeroed.compare_with.as_deref(), Some("samsung-951/random-read/numjobs=16,bs=32k"));
     assert_eq!(zeroed.ratio_name, "ratio_to_incompressible");
     assert_eq!(zeroed.plan.workload.data, "zero");
 }
@@ -139,18 +116,10 @@ fn bandwidth_has_the_cells_of_the_dragonfly_tests() {
 fn scale_and_parameters_change_the_plan() {
     let of = |set: &[(&str, &str)], scale| {
         let plan = plan("bandwidth", &["sim:samsung-951"], set, scale).unwrap();
-        plan.cells
-            .into_iter()
-            .find(|c| c.plan.step == "random-read")
-            .unwrap()
-            .plan
-            .workload
+        plan.cells.into_iter().find(|c| c.plan.step == "random-read").unwrap().plan.workload
     };
     let published = of(&[], 1.0);
-    assert_eq!(
-        (published.runtime_ns, published.span_bytes),
-        (10_000_000_000, 16 << 30)
-    );
+    assert_eq!((published.runtime_ns, published.span_bytes), (10_000_000_000, 16 << 30));
     let scaled = of(&[("area", "1GiB")], 0.1);
     assert_eq!(
         (scaled.runtime_ns, scaled.ramp_ns, scaled.span_bytes),
@@ -159,20 +128,10 @@ fn scale_and_parameters_change_the_plan() {
     // Limited to the capacity.
     let cut = of(&[("area", "10TiB")], 1.0);
     assert!(cut.span_bytes > 100 << 30 && cut.span_bytes <= 128 << 30);
-    let few = plan(
-        "bandwidth",
-        &["sim:samsung-951"],
-        &[("threads", "3"), ("blocks", "4k, 8k")],
-        1.0,
-    )
-    .unwrap();
-    assert_eq!(
-        few.cells
-            .iter()
-            .filter(|c| c.plan.step == "random-read")
-            .count(),
-        2
-    );
+    let few =
+        plan("bandwidth", &["sim:samsung-951"], &[("threads", "3"), ("blocks", "4k, 8k")], 1.0)
+            .unwrap();
+    assert_eq!(few.cells.iter().filter(|c| c.plan.step == "random-read").count(), 2);
     for (set, expected) in [
         (("aera", "1g"), "it has: aboard, area"),
         (("area", "big"), "parameter area=big"),
@@ -180,16 +139,11 @@ fn scale_and_parameters_change_the_plan() {
         (("threads", "many"), "whole number"),
         (("blocks", "1000"), "not a multiple of its logical block"),
     ] {
-        let error = plan("bandwidth", &["sim:samsung-951"], &[set], 1.0)
-            .unwrap_err()
-            .to_string();
+        let error = plan("bandwidth", &["sim:samsung-951"], &[set], 1.0).unwrap_err().to_string();
         assert!(error.contains(expected), "{error:?} lacks {expected:?}");
     }
     for scale in [0.0, -1.0, f64::NAN, 1e9] {
-        assert!(matches!(
-            plan("quick", &["null:"], &[], scale),
-            Err(SuiteError::BadScale(_))
-        ));
+        assert!(matches!(plan("quick", &["null:"], &[], scale), Err(SuiteError::BadScale(_))));
     }
 }
 
@@ -198,11 +152,7 @@ fn the_quick_suite_takes_less_than_a_minute() {
     let plan = plan("quick", &["null:"], &[], 1.0).unwrap();
     let total: Nanos = plan.cells.iter().filter_map(Cell::planned_span).sum();
     assert!(total < Nanos::from_secs(60), "{total}");
-    assert!(
-        plan.cells
-            .iter()
-            .all(|c| c.workloads.iter().all(|w| !w.writes()))
-    );
+    assert!(plan.cells.iter().all(|c| c.workloads.iter().all(|w| !w.writes())));
 }
 
 #[test]
@@ -219,11 +169,7 @@ fn cells_that_a_file_does_not_permit_are_skipped_with_a_reason() {
     assert!(skipped("all-aboard").contains("several drives"));
     assert_eq!(skipped("filesystem-read"), "");
     assert_eq!(skipped("random-read"), "");
-    assert!(
-        plan.cells
-            .iter()
-            .all(|c| c.workloads.iter().all(|w| !w.writes()))
-    );
+    assert!(plan.cells.iter().all(|c| c.workloads.iter().all(|w| !w.writes())));
 }
 
 #[test]
@@ -281,18 +227,12 @@ advice = "broken"
     assert_eq!(run.damaged_lines, Vec::<String>::new());
     assert!(run.cells.iter().all(|c| c.state == CellState::Finished));
     assert_eq!(run.cells[0].plan.kind, CellKind::Prepare);
-    assert_eq!(
-        run.cells[0].drives[0].result.as_ref().unwrap().write.bytes,
-        64 << 20
-    );
+    assert_eq!(run.cells[0].drives[0].result.as_ref().unwrap().write.bytes, 64 << 20);
     assert_eq!(run.cells[1].plan.workload.data, "zero");
     let verdict = run.verdicts[0].as_ref().unwrap();
     assert_eq!(verdict.result, VerdictResult::Conditionally);
     let weights: Vec<ReasonWeight> = verdict.reasons.iter().map(|r| r.weight).collect();
-    assert_eq!(
-        weights,
-        [ReasonWeight::For, ReasonWeight::Caution, ReasonWeight::For]
-    );
+    assert_eq!(weights, [ReasonWeight::For, ReasonWeight::Caution, ReasonWeight::For]);
     assert!(verdict.reasons[1].text.contains("thousandfold"));
 }
 
@@ -328,10 +268,7 @@ advice = "do not trust it"
 fn the_hosts_clock_drift_is_warned_about_where_it_is_used() {
     let step = "[[step]]\nid = \"a\"\ntitle = \"A\"\nkind = \"measure\"\njob = { rw = \"read\", \
                 runtime = \"10ms\" }\n";
-    let drifting = HostAudit {
-        clock_drift_ppm: -500.0,
-        ..HostAudit::default()
-    };
+    let drifting = HostAudit { clock_drift_ppm: -500.0, ..HostAudit::default() };
     for (drive, expected) in [("sim:samsung-951", false), ("null:size=1g", true)] {
         let (_, run, _folder) = run_on_host(&text(step), &[drive], drifting);
         let warned = run.warnings.iter().any(|w| w.code == "clock-drift");

@@ -33,9 +33,7 @@ pub fn export_bench_fio(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, Export
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(StoreError::io("create the folder", parent))?;
         }
-        replace_file(&path, |file| {
-            write_document(&document(&run, vec![job]), file)
-        })?;
+        replace_file(&path, |file| write_document(&document(&run, vec![job]), file))?;
         files.push(path);
     }
     Ok(files)

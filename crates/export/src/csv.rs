@@ -23,9 +23,7 @@ pub fn export_csv(
 }
 
 fn write(table: Table<'_>, out: &mut impl Write) -> Result<(), ExportError> {
-    let mut writer = csv::WriterBuilder::new()
-        .terminator(csv::Terminator::CRLF)
-        .from_writer(out);
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
     let failed = |error: csv::Error| output_error(error.into());
     let names = table.columns.iter().map(|(name, _)| name);
     writer.write_record(names).map_err(failed)?;

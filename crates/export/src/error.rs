@@ -29,11 +29,7 @@ pub enum ExportError {
         "cannot {action} {path}: {source}; the tables are as they were before",
         path = .path.display()
     )]
-    Lake {
-        action: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    Lake { action: &'static str, path: PathBuf, source: io::Error },
     #[error(
         "another process joins runs into {path}; wait until it has ended, and try again",
         path = .0.display()
@@ -46,11 +42,7 @@ pub enum ExportError {
 impl ExportError {
     pub(crate) fn lake(action: &'static str, path: &Path, source: io::Error) -> ExportError {
         let path = path.to_owned();
-        ExportError::Lake {
-            action,
-            path,
-            source,
-        }
+        ExportError::Lake { action, path, source }
     }
 }
 

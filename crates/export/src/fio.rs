@@ -222,10 +222,7 @@ fn bins(histogram: &Histogram) -> Ordered<String, u64> {
 /// Fails like [`Run::open`], and when the output cannot be written.
 pub fn export_fio_json(run: &Run, out: &mut impl Write) -> Result<(), ExportError> {
     let (run, jobs) = jobs(run)?;
-    write_document(
-        &document(&run, jobs.into_iter().map(|(_, job)| job).collect()),
-        out,
-    )
+    write_document(&document(&run, jobs.into_iter().map(|(_, job)| job).collect()), out)
 }
 
 /// Jobs of measured cells by (cell, drive within the cell).
@@ -308,11 +305,7 @@ impl Direction {
         // Of several jobs fio adds the means.
         let is_first = self.bw_samples == 0;
         let least = |before: u64, own: f64| {
-            if is_first {
-                own as u64
-            } else {
-                before.min(own as u64)
-            }
+            if is_first { own as u64 } else { before.min(own as u64) }
         };
         self.bw_min = least(self.bw_min, kib_per_s.min);
         self.iops_min = least(self.iops_min, iops.min);
@@ -375,10 +368,7 @@ impl Job {
             read: direction(Op::Read),
             write: direction(Op::Write),
             trim: direction(Op::Discard),
-            sync: Sync {
-                total_ios: flushes.ios,
-                lat_ns: Latency::of(&flushes.latency, true),
-            },
+            sync: Sync { total_ios: flushes.ios, lat_ns: Latency::of(&flushes.latency, true) },
             latency_ns,
             latency_us,
             latency_ms,

@@ -44,13 +44,8 @@ pub enum FioLog {
 
 impl FioLog {
     /// All of them.
-    pub const ALL: [FioLog; 5] = [
-        FioLog::Bandwidth,
-        FioLog::Iops,
-        FioLog::Latency,
-        FioLog::Completion,
-        FioLog::Histogram,
-    ];
+    pub const ALL: [FioLog; 5] =
+        [FioLog::Bandwidth, FioLog::Iops, FioLog::Latency, FioLog::Completion, FioLog::Histogram];
 
     /// What fio's file names say: `PREFIX_bw.1.log`.
     pub fn suffix(self) -> &'static str {
@@ -102,19 +97,10 @@ pub fn export_fio_logs(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, ExportE
             }
             let (own, _) = bench_fio_path(cell, &run.manifest.drives[part.drive]);
             let workload = &cell.plan.workload;
-            let rw = workload
-                .rw
-                .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-            let prefix = format!(
-                "{rw}-iodepth-{}-numjobs-{}",
-                workload.iodepth, workload.numjobs
-            );
+            let rw = workload.rw.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+            let prefix = format!("{rw}-iodepth-{}-numjobs-{}", workload.iodepth, workload.numjobs);
             let path_of = |number: usize, log: FioLog| {
-                let mark = if log == FioLog::Histogram {
-                    "-hist"
-                } else {
-                    ""
-                };
+                let mark = if log == FioLog::Histogram { "-hist" } else { "" };
                 let name = format!("{prefix}{mark}_{}.{number}.log", log.suffix());
                 folder.join(&own).join(name)
             };
@@ -141,14 +127,10 @@ pub fn write_fio_log(
     log: FioLog,
     path: &Path,
 ) -> Result<(), ExportError> {
-    let named = run
-        .cells
-        .iter()
-        .filter(|cell| cells.contains(&cell.plan.id.as_str()));
+    let named = run.cells.iter().filter(|cell| cells.contains(&cell.plan.id.as_str()));
     let with_drive = named.filter_map(|cell| Some((cell, cell.drives.first()?.drive)));
-    let rows: Result<Vec<Rows>, ExportError> = with_drive
-        .map(|(cell, drive)| rows(run, cell, drive))
-        .collect();
+    let rows: Result<Vec<Rows>, ExportError> =
+        with_drive.map(|(cell, drive)| rows(run, cell, drive)).collect();
     write_rows(&rows?, log, path)
 }
 
@@ -213,10 +195,9 @@ fn rows(run: &Run, cell: &CellRecord, drive: usize) -> Result<Rows, ExportError>
                     };
                     let within = series.iter().find(holds);
                     let index = within.map_or(interval.index, |p| p.index);
-                    let row = rows.entry((index, *op)).or_insert_with(|| Row {
-                        start: interval.start,
-                        ..Row::default()
-                    });
+                    let row = rows
+                        .entry((index, *op))
+                        .or_insert_with(|| Row { start: interval.start, ..Row::default() });
                     row.start = row.start.min(interval.start);
                     row.end = row.end.max(interval.end);
                     row.ios += counts.ios;

@@ -150,11 +150,7 @@ pub fn export_json(
         manifest: &run.manifest,
         audit: run.audit.as_ref(),
         outcome: run.outcome,
-        cells: run
-            .cells
-            .iter()
-            .map(|cell| cell_of(run, found, cell))
-            .collect(),
+        cells: run.cells.iter().map(|cell| cell_of(run, found, cell)).collect(),
         conclusions: conclusion_table(run, found).objects().collect(),
         phases: phase_table(run, found).objects().collect(),
         modes: mode_table(run, found).objects().collect(),
@@ -174,19 +170,14 @@ pub fn export_json(
 
 fn cell_of<'a>(run: &'a Run, found: &'a Conclusions, cell: &'a CellRecord) -> Cell<'a> {
     let (state, state_reason) = cell.state.text();
-    let results = cell
-        .drives
-        .iter()
-        .map(|part| part_of(run, found, cell, part));
+    let results = cell.drives.iter().map(|part| part_of(run, found, cell, part));
     let host = cell.host.iter();
     Cell {
         plan: &cell.plan,
         state,
         state_reason,
         results: results.collect(),
-        host: host
-            .map(|&(index, load)| HostEntry { index, load })
-            .collect(),
+        host: host.map(|&(index, load)| HostEntry { index, load }).collect(),
     }
 }
 
@@ -203,17 +194,11 @@ fn part_of<'a>(
         drive: part.drive,
         drive_label: &drive.label,
         simulated: drive.simulated,
-        result: part
-            .result
-            .as_ref()
-            .map(|result| figures(cell, result, intervals)),
+        result: part.result.as_ref().map(|result| figures(cell, result, intervals)),
         series: &part.series,
         telemetry: &part.telemetry,
         distributions: distributions
-            .map(|(op, points)| Distribution {
-                op: *op,
-                cumulative_ns: points,
-            })
+            .map(|(op, points)| Distribution { op: *op, cumulative_ns: points })
             .collect(),
         gaps: &part.gaps,
     }

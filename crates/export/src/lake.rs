@@ -101,11 +101,7 @@ impl Lake {
         let Changes { new, moved } = changes::find_changes(sources, &index, &mut joined);
         let none = BTreeSet::new();
         for (partition, runs) in &new {
-            let change = Change {
-                new: runs,
-                remove: &none,
-                observe,
-            };
+            let change = Change { new: runs, remove: &none, observe };
             rebuild(self, partition, change, &index, &mut joined)?;
         }
         // After the runs are in their new partition: one that could not be read stays where it is.
@@ -117,11 +113,7 @@ impl Lake {
         }
         for (partition, runs) in leaving.into_iter().filter(|(_, runs)| !runs.is_empty()) {
             let new = &Candidates::new();
-            let change = Change {
-                new,
-                remove: &runs,
-                observe,
-            };
+            let change = Change { new, remove: &runs, observe };
             rebuild(self, &partition, change, &index, &mut joined)?;
         }
         for names in [&mut joined.added, &mut joined.replaced] {

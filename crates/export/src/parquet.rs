@@ -42,10 +42,7 @@ pub fn export_parquet(
 
 /// The library wraps the system's errors; a full disk must still be called one.
 fn write_error(path: &Path, error: ParquetError) -> ExportError {
-    let failed = |reason: String| ExportError::Parquet {
-        path: path.to_owned(),
-        reason,
-    };
+    let failed = |reason: String| ExportError::Parquet { path: path.to_owned(), reason };
     match error {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {
             Ok(source) => StoreError::io("write", path)(*source).into(),
@@ -61,10 +58,7 @@ fn write(
     metadata: &[(&str, String)],
 ) -> Result<(), ParquetError> {
     let mut writer = Groups::new(file, table.columns, metadata)?;
-    table
-        .rows
-        .into_iter()
-        .try_for_each(|row| writer.push(row))?;
+    table.rows.into_iter().try_for_each(|row| writer.push(row))?;
     writer.close().map(|_| ())
 }
 
@@ -120,11 +114,7 @@ impl<W: Write + Send> Groups<W> {
         metadata: &[(&str, String)],
     ) -> Result<Groups<W>, ParquetError> {
         let writer = SerializedFileWriter::new(out, schema(&columns)?, properties(metadata)?)?;
-        Ok(Groups {
-            writer,
-            columns,
-            rows: Vec::new(),
-        })
+        Ok(Groups { writer, columns, rows: Vec::new() })
     }
 
     fn push(&mut self, row: Row) -> Result<(), ParquetError> {
@@ -142,10 +132,8 @@ impl<W: Write + Send> Groups<W> {
         }
         let mut group = self.writer.next_row_group()?;
         for (at, &(_, kind)) in self.columns.iter().enumerate() {
-            let values = self
-                .rows
-                .iter_mut()
-                .map(|row| std::mem::replace(&mut row[at], Value::Absent));
+            let values =
+                self.rows.iter_mut().map(|row| std::mem::replace(&mut row[at], Value::Absent));
             write_column(&mut group, kind, values)?;
         }
         group.close()?;
@@ -232,9 +220,7 @@ fn write_values<W: Write + Send, T: DataType>(
     as_type: impl Fn(Value) -> Option<T::T>,
 ) -> Result<(), ParquetError> {
     let Some(mut writer) = group.next_column()? else {
-        return Err(ParquetError::General(
-            "more columns than the schema has".to_owned(),
-        ));
+        return Err(ParquetError::General("more columns than the schema has".to_owned()));
     };
     let values: Vec<Option<T::T>> = values.map(as_type).collect();
     let levels: Vec<i16> = values.iter().map(|v| i16::from(v.is_some())).collect();

@@ -63,10 +63,7 @@ struct Columns<'a, R> {
 
 impl<'a, R: 'a> Columns<'a, R> {
     fn new() -> Columns<'a, R> {
-        Columns {
-            columns: Vec::new(),
-            getters: Vec::new(),
-        }
+        Columns { columns: Vec::new(), getters: Vec::new() }
     }
 
     fn add<V: ColumnValue>(&mut self, name: impl Into<String>, get: impl Fn(&R) -> V + 'a) {
@@ -77,11 +74,7 @@ impl<'a, R: 'a> Columns<'a, R> {
     fn table(self, name: &'static str, rows: impl Iterator<Item = R> + 'a) -> Table<'a> {
         let Columns { columns, getters } = self;
         let values = move |row| getters.iter().map(|get| get(&row)).collect();
-        Table {
-            name,
-            columns,
-            rows: Box::new(rows.map(values)),
-        }
+        Table { name, columns, rows: Box::new(rows.map(values)) }
     }
 
     /// First in every table, so that tables of many runs can be concatenated.
@@ -96,18 +89,14 @@ impl<'a, R: 'a> Columns<'a, R> {
     fn latency(&mut self, name: &str, of: impl Fn(&R) -> Option<LatencySummary> + Copy + 'a) {
         self.add(format!("{name}_samples"), move |r| of(r).map(|l| l.samples));
         self.add(format!("{name}_mean_ns"), move |r| of(r).map(|l| l.mean));
-        self.add(format!("{name}_stddev_ns"), move |r| {
-            of(r).map(|l| l.stddev)
-        });
+        self.add(format!("{name}_stddev_ns"), move |r| of(r).map(|l| l.stddev));
         self.add(format!("{name}_min_ns"), move |r| of(r).map(|l| l.min));
         for (key, _) in PERCENTILES {
             let percentile = move |r: &R| of(r).and_then(|l| l.percentile(key));
             self.add(format!("{name}_{key}_ns"), percentile);
         }
         self.add(format!("{name}_max_ns"), move |r| of(r).map(|l| l.max));
-        self.add(format!("{name}_overflow"), move |r| {
-            of(r).map(|l| l.overflow)
-        });
+        self.add(format!("{name}_overflow"), move |r| of(r).map(|l| l.overflow));
     }
 
     fn host(&mut self, of: impl Fn(&R) -> Option<HostLoad> + Copy + 'a) {
@@ -168,14 +157,8 @@ pub(crate) fn used<'a>(
 ) -> Option<&'a OpSummary> {
     let rw = cell.plan.workload.rw.as_str();
     let (summary, is_meant) = match direction {
-        Op::Read => (
-            &result.read,
-            !rw.ends_with("write") && !rw.ends_with("trim"),
-        ),
-        Op::Write => (
-            &result.write,
-            !rw.ends_with("read") && !rw.ends_with("trim"),
-        ),
+        Op::Read => (&result.read, !rw.ends_with("write") && !rw.ends_with("trim")),
+        Op::Write => (&result.write, !rw.ends_with("read") && !rw.ends_with("trim")),
         Op::Discard => (&result.discard, rw.ends_with("trim")),
         _ => (&result.flush, false),
     };
@@ -221,9 +204,7 @@ pub fn run_table<'a>(run: &'a Run, joined: Option<&'a JoinedRun>) -> Table<'a> {
     let text = Some(manifest.suite.text.as_bytes()).filter(|text| !text.is_empty());
     let suite_sha256 = text.map(|text| hexadecimal(&Sha256::digest(text)));
     c.add("suite_sha256", move |_| suite_sha256.clone());
-    c.add("parameters_json", |_| {
-        json_text(&manifest.parameters, manifest.parameters.is_empty())
-    });
+    c.add("parameters_json", |_| json_text(&manifest.parameters, manifest.parameters.is_empty()));
     c.add("scale", |_| manifest.scale);
     c.add("seed", |_| manifest.seed);
     c.add("tool_version", |_| manifest.tool.version.as_str());
@@ -249,24 +230,12 @@ pub fn run_table<'a>(run: &'a Run, joined: Option<&'a JoinedRun>) -> Table<'a> {
         states(drive).filter(failed).count()
     });
     let counter = |d: &DriveRecord| d.endurance.map(|e| (e.media, e.host));
-    c.add("media_counter", move |(_, d)| {
-        counter(d)?.0.map(|origin| origin.source.name())
-    });
-    c.add("media_counter_step_bytes", move |(_, d)| {
-        counter(d)?.0.map(|origin| origin.unit_bytes)
-    });
-    c.add("host_counter", move |(_, d)| {
-        counter(d).map(|(_, origin)| origin.source.name())
-    });
-    c.add("host_counter_step_bytes", move |(_, d)| {
-        counter(d).map(|(_, origin)| origin.unit_bytes)
-    });
-    c.add("rated_media_bytes", |(_, d)| {
-        Some(d.endurance?.rated?.media_bytes)
-    });
-    c.add("verdict", |&(drive, _)| {
-        json_name(run.verdicts.get(drive)?.as_ref()?.result)
-    });
+    c.add("media_counter", move |(_, d)| counter(d)?.0.map(|origin| origin.source.name()));
+    c.add("media_counter_step_bytes", move |(_, d)| counter(d)?.0.map(|origin| origin.unit_bytes));
+    c.add("host_counter", move |(_, d)| counter(d).map(|(_, origin)| origin.source.name()));
+    c.add("host_counter_step_bytes", move |(_, d)| counter(d).map(|(_, origin)| origin.unit_bytes));
+    c.add("rated_media_bytes", |(_, d)| Some(d.endurance?.rated?.media_bytes));
+    c.add("verdict", |&(drive, _)| json_name(run.verdicts.get(drive)?.as_ref()?.result));
     if let Some(joined) = joined {
         joined.columns(&mut c);
     }
@@ -315,10 +284,7 @@ pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
     c.add("write_amplification", |r| r.value("write_amplification"));
     c.add("write_amplification_source", |r| {
         r.value("write_amplification")?;
-        r.drive()
-            .endurance?
-            .media
-            .map(|origin| origin.source.name())
+        r.drive().endurance?.media.map(|origin| origin.source.name())
     });
     c.add("scale", |r| r.run.manifest.scale);
     c.add("elapsed_ns", |r| r.result().map(|x| x.elapsed));
@@ -340,12 +306,8 @@ pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
             let key = (r.cell.plan.id.clone(), r.part.drive);
             of(found.intervals.get(&key)?)
         };
-        c.add(format!("ci_low_{name}"), move |r| {
-            estimate(r).map(|e| e.low)
-        });
-        c.add(format!("ci_high_{name}"), move |r| {
-            estimate(r).map(|e| e.high)
-        });
+        c.add(format!("ci_low_{name}"), move |r| estimate(r).map(|e| e.low));
+        c.add(format!("ci_high_{name}"), move |r| estimate(r).map(|e| e.high));
     }
     for (name, direction) in [("read", Op::Read), ("write", Op::Write)] {
         let op = move |r: &DriveRow<'a>| used(r.cell, r.result()?, direction);
@@ -353,18 +315,12 @@ pub fn cell_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
         c.add(format!("{name}_bytes"), move |r| op(r).map(|o| o.bytes));
         c.add(format!("{name}_errors"), move |r| op(r).map(|o| o.errors));
         c.add(format!("{name}_iops"), move |r| op(r).map(|o| o.iops));
-        c.add(format!("{name}_mib_per_s"), move |r| {
-            op(r).map(|o| o.mib_per_s)
-        });
-        c.latency(&format!("{name}_latency"), move |r| {
-            op(r).map(|o| o.latency_ns)
-        });
+        c.add(format!("{name}_mib_per_s"), move |r| op(r).map(|o| o.mib_per_s));
+        c.latency(&format!("{name}_latency"), move |r| op(r).map(|o| o.latency_ns));
         c.latency(&format!("{name}_service"), move |r| op(r)?.service_ns);
     }
     c.host(|r| r.result()?.host);
-    c.add("verify_blocks_checked", |r| {
-        Some(r.result()?.verify.as_ref()?.blocks_checked)
-    });
+    c.add("verify_blocks_checked", |r| Some(r.result()?.verify.as_ref()?.blocks_checked));
     c.add("verify_findings", |r| {
         let found = r.result()?.verify.as_ref()?.found.values();
         // A damaged journal can hold any counts.

@@ -30,11 +30,7 @@ const DIPPING: usize = 7;
 const READINGS: u64 = 6;
 
 fn model(drive: usize) -> &'static str {
-    if drive < 8 {
-        "X (simulated)"
-    } else {
-        "Y (simulated)"
-    }
+    if drive < 8 { "X (simulated)" } else { "Y (simulated)" }
 }
 
 fn serial(drive: usize) -> String {
@@ -42,11 +38,7 @@ fn serial(drive: usize) -> String {
 }
 
 fn host(drive: usize) -> &'static str {
-    if drive.is_multiple_of(2) {
-        "host-a"
-    } else {
-        "host-b"
-    }
+    if drive.is_multiple_of(2) { "host-a" } else { "host-b" }
 }
 
 /// Random reads in one second.
@@ -57,11 +49,7 @@ fn iops(drive: usize, run: usize) -> u64 {
         0..8 => 1000 + 2 * drive as u64,
         _ => 500 + 2 * drive as u64,
     };
-    let drift = if drive == DRIFTING {
-        0.99_f64.powi(weeks as i32)
-    } else {
-        1.0
-    };
+    let drift = if drive == DRIFTING { 0.99_f64.powi(weeks as i32) } else { 1.0 };
     let gain = if firmware == "B" { 1.1 } else { 1.0 };
     (base as f64 * gain * drift).round() as u64
 }
@@ -72,20 +60,12 @@ fn p99_us(run: usize) -> u64 {
 
 /// MiB/s in a minute of the soak.
 fn soak_mib_per_s(drive: usize, minute: u64) -> u64 {
-    if drive == DIPPING && minute == 3 {
-        80
-    } else {
-        100
-    }
+    if drive == DIPPING && minute == 3 { 80 } else { 100 }
 }
 
 /// Throttled in so many readings.
 fn throttled(drive: usize) -> u64 {
-    if host(drive) == "host-a" {
-        drive as u64 % 3
-    } else {
-        0
-    }
+    if host(drive) == "host-a" { drive as u64 % 3 } else { 0 }
 }
 
 fn write_amplification(drive: usize) -> f64 {
@@ -149,11 +129,7 @@ fn cell(id: &str, kind: CellKind, rw: &str, bs_bytes: u64) -> CellPlan {
         step: id.to_owned(),
         kind,
         drives: vec![0],
-        workload: WorkloadRecord {
-            rw: rw.to_owned(),
-            bs_bytes,
-            ..WorkloadRecord::default()
-        },
+        workload: WorkloadRecord { rw: rw.to_owned(), bs_bytes, ..WorkloadRecord::default() },
         ..CellPlan::default()
     }
 }
@@ -175,41 +151,20 @@ fn folder(dir: &Path, drive: usize, run: usize) -> PathBuf {
     ];
     let mut writer = RunWriter::create(&Destination::Under(dir.to_owned()), &manifest).unwrap();
     let at = date.to_owned();
-    writer
-        .append(&Entry::Start {
-            at: at.clone(),
-            resumed: 0,
-        })
-        .unwrap();
+    writer.append(&Entry::Start { at: at.clone(), resumed: 0 }).unwrap();
     let ios = iops(drive, run);
     let slow = ios / 50;
     let second = Nanos::from_secs(1);
-    let reads = vec![interval(
-        0,
-        second,
-        Op::Read,
-        &[(ios - slow, 100), (slow, p99_us(run))],
-        4096,
-    )];
+    let reads =
+        vec![interval(0, second, Op::Read, &[(ios - slow, 100), (slow, p99_us(run))], 4096)];
     let minute = Nanos::from_secs(60);
     // A hundredth of the rate of a minute, in blocks of 100 MiB.
     let writes = (0..READINGS).map(|at| {
         let rate = soak_mib_per_s(drive, at);
-        interval(
-            at as u32,
-            minute,
-            Op::Write,
-            &[(60 * rate / 100, 1000)],
-            100 * MIB,
-        )
+        interval(at as u32, minute, Op::Write, &[(60 * rate / 100, 1000)], 100 * MIB)
     });
     for (id, intervals) in [("random-read", reads), ("soak", writes.collect())] {
-        writer
-            .append(&Entry::CellStart {
-                cell: id.to_owned(),
-                at: at.clone(),
-            })
-            .unwrap();
+        writer.append(&Entry::CellStart { cell: id.to_owned(), at: at.clone() }).unwrap();
         for interval in &intervals {
             let record = IntervalRecord::new(id, 0, interval.clone());
             writer.append(&Entry::Interval(record)).unwrap();
@@ -237,13 +192,7 @@ fn folder(dir: &Path, drive: usize, run: usize) -> PathBuf {
             }
         }
         let results = vec![result(&intervals)];
-        writer
-            .append(&Entry::CellFinish {
-                cell: id.to_owned(),
-                at: at.clone(),
-                results,
-            })
-            .unwrap();
+        writer.append(&Entry::CellFinish { cell: id.to_owned(), at: at.clone(), results }).unwrap();
     }
     if drive < 2 {
         writer
@@ -292,32 +241,16 @@ fn answers() -> Vec<Vec<Value>> {
         slowest.sort_by(|a, b| of_drive(*a).total_cmp(&of_drive(*b)));
         for drive in slowest.into_iter().take(3) {
             let off = 100.0 * (of_drive(drive) / middle - 1.0);
-            answers[2].push(json!([
-                model,
-                serial(drive),
-                host(drive),
-                of_drive(drive),
-                off
-            ]));
+            answers[2].push(json!([model, serial(drive), host(drive), of_drive(drive), off]));
         }
         let watts = |d: &usize| power_mw(*d) as f64 / 1e3;
         let most = drives.iter().map(watts).fold(0.0, f64::max);
-        answers[10].push(json!([
-            model,
-            count,
-            median(drives.iter().map(watts)),
-            most
-        ]));
+        answers[10].push(json!([model, count, median(drives.iter().map(watts)), most]));
         let middle = median(drives.iter().map(|d| of_drive(*d).ln()));
         let sigma = 1.4826 * median(drives.iter().map(|d| (of_drive(*d).ln() - middle).abs()));
         for drive in drives.into_iter().filter(|d| [SLOW, DRIFTING].contains(d)) {
             let x = of_drive(drive).ln() - middle;
-            answers[3].push(json!([
-                model,
-                serial(drive),
-                x / sigma,
-                100.0 * (x.exp() - 1.0)
-            ]));
+            answers[3].push(json!([model, serial(drive), x / sigma, 100.0 * (x.exp() - 1.0)]));
         }
     }
     for name in ["host-a", "host-b"] {
@@ -343,11 +276,7 @@ fn answers() -> Vec<Vec<Value>> {
         .collect();
     slopes.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     assert_eq!(slopes[0].0, DRIFTING);
-    answers[5].extend(
-        slopes
-            .iter()
-            .map(|(d, slope)| json!([model(*d), serial(*d), 3, slope])),
-    );
+    answers[5].extend(slopes.iter().map(|(d, slope)| json!([model(*d), serial(*d), 3, slope])));
     for drive in 0..DRIVES {
         // Once per run.
         for _ in RUNS {
@@ -378,11 +307,7 @@ fn answers() -> Vec<Vec<Value>> {
     let mut low: Vec<usize> = (0..DRIVES).collect();
     low.sort_by_key(|drive| (*drive != DIPPING, *drive));
     for drive in low {
-        let (dips, slowest) = if drive == DIPPING {
-            (3, 80.0)
-        } else {
-            (0, 100.0)
-        };
+        let (dips, slowest) = if drive == DIPPING { (3, 80.0) } else { (0, 100.0) };
         answers[8].push(json!([serial(drive), "soak", 18, dips, slowest]));
     }
     let ratio = |drive: usize| {
@@ -399,11 +324,7 @@ fn answers() -> Vec<Vec<Value>> {
 /// A Python that has DuckDB.
 fn python() -> Option<PathBuf> {
     let venv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/duckdb/bin/python");
-    let candidates = [
-        venv,
-        PathBuf::from("python3"),
-        PathBuf::from("/usr/bin/python3"),
-    ];
+    let candidates = [venv, PathBuf::from("python3"), PathBuf::from("/usr/bin/python3")];
     candidates.into_iter().find(|python| {
         let probe = Command::new(python).args(["-c", "import duckdb"]).output();
         probe.is_ok_and(|probe| probe.status.success())
@@ -453,14 +374,8 @@ fn the_queries_of_the_page_give_the_known_answers() {
             });
         }
     }
-    let joined = Lake::new(&dir.path().join("lake"))
-        .join(&sources, &of_run)
-        .unwrap();
-    assert_eq!(
-        (joined.added.len(), joined.left_out.len()),
-        (DRIVES * RUNS.len(), 0),
-        "{joined:?}"
-    );
+    let joined = Lake::new(&dir.path().join("lake")).join(&sources, &of_run).unwrap();
+    assert_eq!((joined.added.len(), joined.left_out.len()), (DRIVES * RUNS.len(), 0), "{joined:?}");
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/lake.md");
     let output = Command::new(python)
         .args(["-c", SCRIPT])
@@ -477,11 +392,7 @@ fn the_queries_of_the_page_give_the_known_answers() {
     assert_eq!(found.len(), wanted.len(), "the queries of the page");
     for (number, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
         let query = number + 1;
-        assert_eq!(
-            found.len(),
-            wanted.len(),
-            "query {query}: {found:?}\n{wanted:?}"
-        );
+        assert_eq!(found.len(), wanted.len(), "query {query}: {found:?}\n{wanted:?}");
         for (found, wanted) in found.iter().zip(wanted) {
             let (found, wanted) = (found.as_array().unwrap(), wanted.as_array().unwrap());
             let same = found.len() == wanted.len()

@@ -119,10 +119,7 @@ fn read_csv(path: &Path) -> Vec<Row> {
             (_, c) => field.push(c),
         }
     }
-    assert!(
-        field.is_empty() && record.is_empty(),
-        "the last line is ended"
-    );
+    assert!(field.is_empty() && record.is_empty(), "the last line is ended");
     let header = records.remove(0);
     records
         .into_iter()
@@ -161,13 +158,7 @@ fn read_parquet(path: &Path) -> Vec<Row> {
 #[test]
 fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
     let dir = tempfile::tempdir().unwrap();
-    let path = fixtures::make(
-        dir.path(),
-        fixtures::Size {
-            max_ios_per_interval: 200,
-            ..LARGE
-        },
-    );
+    let path = fixtures::make(dir.path(), fixtures::Size { max_ios_per_interval: 200, ..LARGE });
     let run = Run::open(&path).unwrap();
     let out = |name: &str| dir.path().join(name);
     let csv_files = export(&path, ExportFormat::Csv, &out("csv")).unwrap();
@@ -187,18 +178,13 @@ fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
     for table in tables.values() {
         assert!(!table.is_empty());
         assert!(
-            table
-                .iter()
-                .all(|row| row["simulated"] == "true" && row["run_id"] == fixtures::RUN_ID)
+            table.iter().all(|row| row["simulated"] == "true" && row["run_id"] == fixtures::RUN_ID)
         );
     }
 
     // CSV against JSON, figure by figure.
-    let (mut cells, mut points, mut readings) = (
-        tables["cells"].iter(),
-        tables["intervals"].iter(),
-        tables["telemetry"].iter(),
-    );
+    let (mut cells, mut points, mut readings) =
+        (tables["cells"].iter(), tables["intervals"].iter(), tables["telemetry"].iter());
     assert_eq!(json["simulated"], true);
     for cell in json["cells"].as_array().unwrap() {
         for part in cell["results"].as_array().unwrap() {
@@ -242,16 +228,8 @@ fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
                     same(&row[column], point.get(column), column);
                 }
                 assert_eq!(row["op"], point["op"].as_str().unwrap());
-                same(
-                    &row["latency_p99_ns"],
-                    point.pointer("/latency_ns/p99"),
-                    "p99",
-                );
-                same(
-                    &row["latency_max_ns"],
-                    point.pointer("/latency_ns/max"),
-                    "max",
-                );
+                same(&row["latency_p99_ns"], point.pointer("/latency_ns/p99"), "p99");
+                same(&row["latency_max_ns"], point.pointer("/latency_ns/max"), "max");
             }
             for reading in part["telemetry"].as_array().unwrap() {
                 same(
@@ -280,13 +258,7 @@ fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
         }
     }
     let first = &tables["cells"][0];
-    let interval = conclude(&run)
-        .intervals
-        .into_values()
-        .next()
-        .unwrap()
-        .iops
-        .unwrap();
+    let interval = conclude(&run).intervals.into_values().next().unwrap().iops.unwrap();
     let ends = ["ci_low_iops", "ci_high_iops"].map(|key| first[key].parse::<f64>().unwrap());
     assert_eq!(ends, [interval.low, interval.high]);
     let result = json.pointer("/cells/0/results/0/result").unwrap();
@@ -298,10 +270,7 @@ fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
     // The manifest has the plan that the columns of cells repeat.
     for row in &tables["cells"] {
         let planned = json["cells"].as_array().unwrap().iter();
-        let cell = planned
-            .clone()
-            .find(|cell| cell["id"] == row["cell"].as_str())
-            .unwrap();
+        let cell = planned.clone().find(|cell| cell["id"] == row["cell"].as_str()).unwrap();
         for (column, pointer) in [
             ("rwmixread", "/workload/rwmixread"),
             ("power_state", "/workload/power_state"),
@@ -311,11 +280,7 @@ fn parquet_csv_and_json_agree_with_the_run_and_each_other() {
             same(&row[column], cell.pointer(pointer), column);
         }
         for column in ["variant", "view"] {
-            assert_eq!(
-                row[column],
-                cell[column].as_str().unwrap_or_default(),
-                "{column}"
-            );
+            assert_eq!(row[column], cell[column].as_str().unwrap_or_default(), "{column}");
         }
     }
 }
@@ -325,11 +290,9 @@ fn same(field: &str, json: Option<&Value>, what: &str) {
     match json {
         None | Some(Value::Null) => assert_eq!(field, "", "{what}"),
         Some(Value::Bool(flag)) => assert_eq!(field, flag.to_string(), "{what}"),
-        Some(number) => assert_eq!(
-            field.parse::<f64>().unwrap(),
-            number.as_f64().unwrap(),
-            "{what}"
-        ),
+        Some(number) => {
+            assert_eq!(field.parse::<f64>().unwrap(), number.as_f64().unwrap(), "{what}")
+        }
     }
 }
 
@@ -371,10 +334,7 @@ fn parquet_has_its_metadata() {
         }
         for group in metadata.row_groups() {
             assert!(
-                group
-                    .columns()
-                    .iter()
-                    .all(|c| matches!(c.compression(), Compression::ZSTD(_)))
+                group.columns().iter().all(|c| matches!(c.compression(), Compression::ZSTD(_)))
             );
         }
     }
@@ -387,26 +347,17 @@ fn a_run_without_measurements_exports_empty_tables() {
     let writer = RunWriter::create(&under, &fixtures::manifest(SMALL)).unwrap();
     let out = dir.path().join("out");
     export(&writer.path, ExportFormat::Parquet, &out).unwrap();
-    assert_eq!(
-        read_parquet(&out.join("intervals.parquet")),
-        Vec::<Row>::new()
-    );
+    assert_eq!(read_parquet(&out.join("intervals.parquet")), Vec::<Row>::new());
     export(&writer.path, ExportFormat::Csv, &out).unwrap();
     assert_eq!(read_csv(&out.join("intervals.csv")), Vec::<Row>::new());
-    assert!(
-        read_csv(&out.join("cells.csv"))
-            .iter()
-            .all(|row| row["read_ios"].is_empty())
-    );
+    assert!(read_csv(&out.join("cells.csv")).iter().all(|row| row["read_ios"].is_empty()));
     let run = Run::open(&writer.path).unwrap();
     assert_eq!(fio_json(&run)["jobs"], Value::Array(vec![]));
     let runs = read_csv(&out.join("runs.csv"));
     assert_eq!(runs.len(), run.manifest.drives.len());
     assert!(runs.iter().all(|row| {
         row["attempts"] == "0"
-            && ["began", "ended", "outcome"]
-                .iter()
-                .all(|key| row[*key].is_empty())
+            && ["began", "ended", "outcome"].iter().all(|key| row[*key].is_empty())
     }));
 }
 
@@ -417,11 +368,7 @@ fn formats_have_their_names() {
     }
     let error = "xlsx".parse::<ExportFormat>().unwrap_err();
     assert!(matches!(error, ExportError::UnknownFormat { .. }));
-    assert!(
-        error
-            .to_string()
-            .contains("parquet, json, csv, fio-json, bench-fio, fio-logs or ocp")
-    );
+    assert!(error.to_string().contains("parquet, json, csv, fio-json, bench-fio, fio-logs or ocp"));
     assert_eq!(ExportFormat::FioJson.default_name("r1"), "r1.fio.json");
 }
 
@@ -434,17 +381,11 @@ fn errors_name_the_output_that_cannot_be_written() {
     for format in ExportFormat::ALL {
         let out = blocked.join("out");
         let error = export(&path, format, &out).unwrap_err();
-        assert!(
-            matches!(error, ExportError::Store(StoreError::Io { .. })),
-            "{error}"
-        );
+        assert!(matches!(error, ExportError::Store(StoreError::Io { .. })), "{error}");
         assert!(error.to_string().contains("/file/out"), "{error}");
     }
     let error = export(dir.path(), ExportFormat::Json, &dir.path().join("x.json")).unwrap_err();
-    assert!(
-        matches!(error, ExportError::Store(StoreError::NotARun(_))),
-        "{error}"
-    );
+    assert!(matches!(error, ExportError::Store(StoreError::NotARun(_))), "{error}");
     assert!(!dir.path().join("x.json").exists());
 }
 
@@ -456,14 +397,9 @@ fn runs_counts_attempts_and_has_the_end_of_the_last_one() {
     let manifest = Run::open(&path).unwrap().manifest;
     let begun = Destination::At(dir.path().join("resumed"));
     let mut writer = RunWriter::create(&begun, &manifest).unwrap();
-    let start = |at: &str, resumed| Entry::Start {
-        at: at.to_owned(),
-        resumed,
-    };
+    let start = |at: &str, resumed| Entry::Start { at: at.to_owned(), resumed };
     writer.append(&start("2026-11-24T01:00:00Z", 0)).unwrap();
-    let path = writer
-        .finish(RunEnd::Interrupted, "2026-11-24T02:00:00Z")
-        .unwrap();
+    let path = writer.finish(RunEnd::Interrupted, "2026-11-24T02:00:00Z").unwrap();
     let row = |out: &Path| {
         export(&path, ExportFormat::Csv, out).unwrap();
         let row = read_csv(&out.join("runs.csv")).remove(0);
@@ -526,10 +462,7 @@ fn snapshots() {
     let run = Run::open(&path).unwrap();
     let mut json = Vec::new();
     // Without intervals: what they are is not this crate's.
-    let conclude = |run: &Run| Conclusions {
-        intervals: BTreeMap::new(),
-        ..conclude(run)
-    };
+    let conclude = |run: &Run| Conclusions { intervals: BTreeMap::new(), ..conclude(run) };
     export_json(&run, &conclude(&run), &mut json).unwrap();
     insta::assert_snapshot!("json", String::from_utf8(json).unwrap());
     let mut fio = Vec::new();

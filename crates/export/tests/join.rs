@@ -76,10 +76,7 @@ fn bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 /// The rows of a table of a lake.
 fn rows(lake: &Lake, table: &str) -> Vec<(Partition, Row)> {
-    let place = JoinedRun::NAMES
-        .iter()
-        .position(|name| *name == table)
-        .unwrap();
+    let place = JoinedRun::NAMES.iter().position(|name| *name == table).unwrap();
     let columns = &JoinedRun::definitions()[place];
     let mut rows = Vec::new();
     lake.read::<ExportError>(table, columns, &mut |partition, row| {
@@ -93,19 +90,13 @@ fn rows(lake: &Lake, table: &str) -> Vec<(Partition, Row)> {
 /// The names of the runs of a lake.
 fn runs(lake: &Lake) -> Vec<String> {
     let rows = rows(lake, "runs").into_iter();
-    let mut runs: Vec<String> = rows
-        .map(|(_, row)| row[0].text().unwrap().to_owned())
-        .collect();
+    let mut runs: Vec<String> = rows.map(|(_, row)| row[0].text().unwrap().to_owned()).collect();
     runs.dedup();
     runs
 }
 
 fn reasons(joined: &Joined) -> Vec<&str> {
-    joined
-        .left_out
-        .iter()
-        .map(|left| left.reason.as_str())
-        .collect()
+    joined.left_out.iter().map(|left| left.reason.as_str()).collect()
 }
 
 #[test]
@@ -121,12 +112,9 @@ fn the_same_folders_give_the_same_bytes_whatever_the_order() {
     assert_eq!(expected.len(), 4 * 10, "and nothing else");
 
     let in_steps = Lake::new(&dir.path().join("in-steps"));
-    for (step, count) in [
-        (vec![5, 3], 2),
-        (vec![4], 1),
-        (vec![4, 3, 2], 1),
-        (vec![0, 1, 2, 3, 4, 5], 2),
-    ] {
+    for (step, count) in
+        [(vec![5, 3], 2), (vec![4], 1), (vec![4, 3, 2], 1), (vec![0, 1, 2, 3, 4, 5], 2)]
+    {
         let part: Vec<Source> = step.iter().map(|&n: &usize| sources[n].clone()).collect();
         let joined = in_steps.join(&part, &of_run).unwrap();
         assert_eq!(joined.added.len(), count, "only new ones: {joined:?}");
@@ -157,9 +145,7 @@ fn rows_are_those_of_the_single_runs() {
                 <sha2::Sha256 as sha2::Digest>::new(),
                 manifest,
             ))),
-            journal_bytes: fs::metadata(sources[at].folder.join("journal.log"))
-                .unwrap()
-                .len(),
+            journal_bytes: fs::metadata(sources[at].folder.join("journal.log")).unwrap().len(),
         };
         // Conclusions are of the intervals as recorded.
         let found =
@@ -218,30 +204,17 @@ fn a_damaged_folder_is_left_out_and_what_was_joined_of_it_stays() {
     fs::write(sources[4].folder.join("manifest.json"), "{").unwrap();
     sources.push(source(&dir.path().join("nothing"), None));
     let joined = lake.join(&sources, &of_run).unwrap();
-    assert_eq!(
-        (joined.added.as_slice(), joined.unchanged),
-        (["run-5".to_owned()].as_slice(), 2)
-    );
-    let folders: Vec<&Path> = joined
-        .left_out
-        .iter()
-        .map(|left| left.folder.as_path())
-        .collect();
+    assert_eq!((joined.added.as_slice(), joined.unchanged), (["run-5".to_owned()].as_slice(), 2));
+    let folders: Vec<&Path> = joined.left_out.iter().map(|left| left.folder.as_path()).collect();
     let wanted = [6, 0, 3, 4].map(|at| sources[at].folder.as_path());
     assert_eq!(folders, wanted);
     let reasons = reasons(&joined);
     assert!(reasons[0].contains("is not a run folder"), "{}", reasons[0]);
     assert!(reasons[1].contains("journal.log line"), "{}", reasons[1]);
-    assert!(
-        reasons[3].contains("manifest.json is damaged"),
-        "{}",
-        reasons[3]
-    );
+    assert!(reasons[3].contains("manifest.json is damaged"), "{}", reasons[3]);
     assert_eq!(runs(&lake), ["run-5", "run-0", "run-2", "run-1"]);
     let of = |rows: &[(Partition, Row)]| {
-        rows.iter()
-            .filter(|(_, row)| row[0].text() == Some("run-0"))
-            .count()
+        rows.iter().filter(|(_, row)| row[0].text() == Some("run-0")).count()
     };
     assert_eq!(of(&rows(&lake, "cells")), of(&before));
 }
@@ -249,42 +222,21 @@ fn a_damaged_folder_is_left_out_and_what_was_joined_of_it_stays() {
 #[test]
 fn a_resumed_run_replaces_its_rows() {
     let dir = tempfile::tempdir().unwrap();
-    let folder = run(
-        &dir.path().join("runs"),
-        "run-0",
-        "2026-11-01T00:00:00Z",
-        false,
-    );
+    let folder = run(&dir.path().join("runs"), "run-0", "2026-11-01T00:00:00Z", false);
     // As a killed process leaves it.
-    let mut journal = OpenOptions::new()
-        .append(true)
-        .open(folder.join("journal.log"))
-        .unwrap();
+    let mut journal = OpenOptions::new().append(true).open(folder.join("journal.log")).unwrap();
     journal.write_all(b"0123 torn").unwrap();
     let (lake, source) = (Lake::new(&dir.path().join("lake")), source(&folder, None));
-    assert_eq!(
-        lake.join(std::slice::from_ref(&source), &of_run)
-            .unwrap()
-            .added,
-        ["run-0"]
-    );
+    assert_eq!(lake.join(std::slice::from_ref(&source), &of_run).unwrap().added, ["run-0"]);
     let place = |name: &str| {
         let definitions = JoinedRun::definitions();
-        definitions[0]
-            .iter()
-            .position(|(column, _)| column == name)
-            .unwrap()
+        definitions[0].iter().position(|(column, _)| column == name).unwrap()
     };
     let outcome = |lake: &Lake| rows(lake, "runs")[0].1[place("outcome")].clone();
     assert_eq!(outcome(&lake).text(), None);
     let (mut writer, _) = RunWriter::resume(&folder).unwrap();
     let at = "2026-11-01T01:00:00Z".to_owned();
-    writer
-        .append(&Entry::Start {
-            at: at.clone(),
-            resumed: 1,
-        })
-        .unwrap();
+    writer.append(&Entry::Start { at: at.clone(), resumed: 1 }).unwrap();
     writer.finish(RunEnd::Complete, &at).unwrap();
     let joined = lake.join(std::slice::from_ref(&source), &of_run).unwrap();
     assert_eq!((joined.added.len(), joined.replaced.len()), (0, 1));
@@ -295,17 +247,10 @@ fn a_resumed_run_replaces_its_rows() {
 #[test]
 fn a_run_that_changes_its_plan_changes_its_partition() {
     let dir = tempfile::tempdir().unwrap();
-    let folder = run(
-        &dir.path().join("runs"),
-        "run-0",
-        "2026-11-01T00:00:00Z",
-        true,
-    );
+    let folder = run(&dir.path().join("runs"), "run-0", "2026-11-01T00:00:00Z", true);
     let lake = Lake::new(&dir.path().join("lake"));
     lake.join(&[source(&folder, None)], &of_run).unwrap();
-    let joined = lake
-        .join(&[source(&folder, Some("plan"))], &of_run)
-        .unwrap();
+    let joined = lake.join(&[source(&folder, Some("plan"))], &of_run).unwrap();
     assert_eq!(joined.replaced, ["run-0"]);
     let partitions = lake.partitions().unwrap();
     assert_eq!(partitions.len(), 1, "{partitions:?}");
@@ -324,14 +269,10 @@ fn copies_of_a_run_count_once_and_two_runs_of_one_name_are_not_mixed() {
         fs::copy(first.join(name), copy.join(name)).unwrap();
     }
     let lake = Lake::new(&dir.path().join("lake"));
-    let joined = lake
-        .join(&[source(&copy, None), source(&first, None)], &of_run)
-        .unwrap();
+    let joined = lake.join(&[source(&copy, None), source(&first, None)], &of_run).unwrap();
     assert_eq!((joined.added.len(), joined.left_out.len()), (1, 0));
     let other = run(&dir.path().join("c"), "run-0", "2026-11-02T00:00:00Z", true);
-    let joined = lake
-        .join(&[source(&other, None), source(&first, None)], &of_run)
-        .unwrap();
+    let joined = lake.join(&[source(&other, None), source(&first, None)], &of_run).unwrap();
     assert_eq!(joined.left_out.len(), 1, "{joined:?}");
     assert!(reasons(&joined)[0].contains("the same name, run-0"));
     assert_eq!(runs(&lake), ["run-0"]);

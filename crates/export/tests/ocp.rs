@@ -20,10 +20,7 @@ use fixtures::{LARGE, SMALL, Size};
 use specification::check;
 
 /// Seconds enough for series.
-const SOAK: Size = Size {
-    soak_intervals: 12,
-    ..SMALL
-};
+const SOAK: Size = Size { soak_intervals: 12, ..SMALL };
 
 fn figures(drive: usize) -> Vec<LimitedFigure> {
     let figure = |name: &str, lower_is_better| LimitedFigure {
@@ -44,12 +41,8 @@ fn ocp(folder: &Path) -> String {
 
 /// Values at a path of all lines that have it.
 fn all(text: &str, pointer: &str) -> Vec<Value> {
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    lines
-        .filter_map(|line| line.pointer(pointer).cloned())
-        .collect()
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter_map(|line| line.pointer(pointer).cloned()).collect()
 }
 
 #[test]
@@ -61,10 +54,7 @@ fn a_run_has_its_drives_cells_figures_limits_and_verdicts() {
     let manifest = Manifest::load(&folder).unwrap();
     let start = &all(&text, "/testRunArtifact/testRunStart")[0];
     let drives = start["dutInfo"]["hardwareInfos"].as_array().unwrap();
-    let serials: Vec<&str> = drives
-        .iter()
-        .map(|d| d["serialNumber"].as_str().unwrap())
-        .collect();
+    let serials: Vec<&str> = drives.iter().map(|d| d["serialNumber"].as_str().unwrap()).collect();
     assert_eq!(serials, ["SIM-951-7", "SIM-600P-7"]);
     assert_eq!(drives[0]["partType"], "simulated SSD");
     assert_eq!(start["dutInfo"]["softwareInfos"][0]["version"], "FIXTURE1");
@@ -86,44 +76,29 @@ fn a_run_has_its_drives_cells_figures_limits_and_verdicts() {
     );
     assert_eq!(limits[1]["type"], "LESS_THAN_OR_EQUAL");
     let verdicts = all(&text, "/testStepArtifact/diagnosis/verdict");
-    assert_eq!(
-        verdicts,
-        ["steady-state", "recommended", "conditionally-recommended"]
-    );
+    assert_eq!(verdicts, ["steady-state", "recommended", "conditionally-recommended"]);
     // A cell failed (a discard that was refused).
     assert_eq!(all(&text, "/testRunArtifact/testRunEnd/result"), ["FAIL"]);
     // The fixture measures 12 seconds: elements of each figure, dated by the drive's time.
     let elements = all(&text, "/testStepArtifact/measurementSeriesElement");
-    let of_first: Vec<&Value> = elements
-        .iter()
-        .filter(|e| e["measurementSeriesId"] == "0")
-        .collect();
+    let of_first: Vec<&Value> =
+        elements.iter().filter(|e| e["measurementSeriesId"] == "0").collect();
     assert_eq!(of_first.len(), 12);
-    let soak = manifest
-        .cells
-        .iter()
-        .find(|cell| cell.step == "soak")
-        .unwrap();
+    let soak = manifest.cells.iter().find(|cell| cell.step == "soak").unwrap();
     assert!(all(&text, "/testStepArtifact/testStepStart/name").contains(&soak.id.as_str().into()));
-    let dates: Vec<jiff::Timestamp> = of_first
-        .iter()
-        .map(|e| e["timestamp"].as_str().unwrap().parse().unwrap())
-        .collect();
+    let dates: Vec<jiff::Timestamp> =
+        of_first.iter().map(|e| e["timestamp"].as_str().unwrap().parse().unwrap()).collect();
     assert!(dates.windows(2).all(|pair| pair[0] < pair[1]), "{dates:?}");
     // The date of a step is that of its cell, to the letter.
-    let lines = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let begun = lines.filter(|line| {
         line.pointer("/testStepArtifact/testStepStart/name") == Some(&soak.id.as_str().into())
     });
     let begun: Vec<Value> = begun.map(|line| line["timestamp"].clone()).collect();
-    let wanted = fixtures::entries(&manifest, SOAK)
-        .into_iter()
-        .find_map(|entry| match entry {
-            Entry::CellStart { cell, at } if cell == soak.id => Some(at),
-            _ => None,
-        });
+    let wanted = fixtures::entries(&manifest, SOAK).into_iter().find_map(|entry| match entry {
+        Entry::CellStart { cell, at } if cell == soak.id => Some(at),
+        _ => None,
+    });
     assert_eq!(begun, [Value::String(wanted.unwrap())]);
     // The library's export is the same without the limits of rules.
     let out = dir.path().join("run.jsonl");
@@ -160,15 +135,9 @@ fn names_and_messages_of_any_characters_are_escaped() {
     assert!(check(&text));
     assert_eq!(text.lines().count(), text.matches('\n').count());
     let start = &all(&text, "/testRunArtifact/testRunStart")[0];
-    assert_eq!(
-        start["dutInfo"]["hardwareInfos"][0]["serialNumber"],
-        hostile
-    );
+    assert_eq!(start["dutInfo"]["hardwareInfos"][0]["serialNumber"], hostile);
     let end = &all(&text, "/testRunArtifact/testRunEnd")[0];
-    assert_eq!(
-        (&end["status"], &end["result"]),
-        (&"SKIP".into(), &"NOT_APPLICABLE".into())
-    );
+    assert_eq!((&end["status"], &end["result"]), (&"SKIP".into(), &"NOT_APPLICABLE".into()));
 }
 
 /// A run that was interrupted and resumed has one end, and a step for each attempt at a cell.
@@ -179,30 +148,17 @@ fn a_resumed_run_ends_once() {
     let entries = fixtures::entries(&manifest, SMALL);
     let is_finish = |entry: &Entry| matches!(entry, Entry::CellFinish { .. });
     let first = entries.iter().position(is_finish).unwrap();
-    let cell = entries
-        .iter()
-        .position(|e| matches!(e, Entry::CellStart { .. }))
-        .unwrap();
+    let cell = entries.iter().position(|e| matches!(e, Entry::CellStart { .. })).unwrap();
     let at = "2026-03-14T09:30:00Z".to_owned();
     let mut journal = entries[..first].to_vec();
-    journal.push(Entry::Finish {
-        at: at.clone(),
-        outcome: RunEnd::Interrupted,
-    });
+    journal.push(Entry::Finish { at: at.clone(), outcome: RunEnd::Interrupted });
     journal.push(Entry::Start { at, resumed: 1 });
     journal.extend_from_slice(&entries[cell..]);
-    let text = ocp(&folder_of(
-        dir.path(),
-        &manifest,
-        &journal,
-        Some(RunEnd::Complete),
-    ));
+    let text = ocp(&folder_of(dir.path(), &manifest, &journal, Some(RunEnd::Complete)));
     assert!(check(&text));
     assert_eq!(all(&text, "/testRunArtifact/testRunEnd").len(), 1);
     let names = all(&text, "/testStepArtifact/testStepStart/name");
-    let Entry::CellStart { cell: id, .. } = &entries[cell] else {
-        unreachable!()
-    };
+    let Entry::CellStart { cell: id, .. } = &entries[cell] else { unreachable!() };
     assert_eq!(names.iter().filter(|name| *name == id).count(), 2);
 }
 
@@ -213,11 +169,7 @@ fn a_verdict_after_the_end_leaves_no_step_open() {
     let manifest = fixtures::manifest(SMALL);
     let mut journal = fixtures::entries(&manifest, SMALL);
     let is_verdict = |entry: &Entry| matches!(entry, Entry::Verdict { .. });
-    let verdict = journal
-        .iter()
-        .find(|entry| is_verdict(entry))
-        .unwrap()
-        .clone();
+    let verdict = journal.iter().find(|entry| is_verdict(entry)).unwrap().clone();
     let at = "2026-03-14T09:30:00Z".to_owned();
     let outcome = RunEnd::Complete;
     journal.push(Entry::Finish { at, outcome });
@@ -240,9 +192,7 @@ fn a_growing_journal_gives_the_same_lines() {
         writer.append(&entry).unwrap();
         follower.advance().unwrap();
     }
-    writer
-        .finish(RunEnd::Complete, "2026-03-14T09:41:07Z")
-        .unwrap();
+    writer.finish(RunEnd::Complete, "2026-03-14T09:41:07Z").unwrap();
     follower.advance().unwrap();
     follower.close().unwrap();
     assert_eq!(String::from_utf8(live).unwrap(), ocp(&folder));
@@ -309,9 +259,7 @@ for wrong in [{}, {"sequenceNumber": 0, "timestamp": "x"}, {"sequenceNumber": 0,
 print(count)
 "#;
     let has_module = |python: &&str| {
-        let probe = Command::new(python)
-            .args(["-c", "import jsonschema, referencing"])
-            .output();
+        let probe = Command::new(python).args(["-c", "import jsonschema, referencing"]).output();
         probe.is_ok_and(|probe| probe.status.success())
     };
     let Some(python) = ["python3", "/usr/bin/python3"].into_iter().find(has_module) else {
@@ -320,27 +268,15 @@ print(count)
     };
     let dir = tempfile::tempdir().unwrap();
     let mut text = String::new();
-    for (name, size) in [
-        ("small", SMALL),
-        ("soak", SOAK),
-        (
-            "large",
-            Size {
-                max_ios_per_interval: 50,
-                ..LARGE
-            },
-        ),
-    ] {
+    for (name, size) in
+        [("small", SMALL), ("soak", SOAK), ("large", Size { max_ios_per_interval: 50, ..LARGE })]
+    {
         text += &ocp(&fixtures::make(&dir.path().join(name), size));
     }
     let manifest = fixtures::manifest(SMALL);
     let entries = fixtures::entries(&manifest, SMALL);
-    text += &ocp(&folder_of(
-        &dir.path().join("cut"),
-        &manifest,
-        &entries[..entries.len() / 2],
-        None,
-    ));
+    text +=
+        &ocp(&folder_of(&dir.path().join("cut"), &manifest, &entries[..entries.len() / 2], None));
     let mut child = Command::new(python)
         .args(["-W", "ignore", "-c", script])
         .arg(schema)

@@ -84,10 +84,7 @@ impl JobFile {
                 message: "has no job: a section such as [reads] with options below it".to_owned(),
             });
         }
-        Ok(JobFile {
-            file: whole.file,
-            sections: parser.sections,
-        })
+        Ok(JobFile { file: whole.file, sections: parser.sections })
     }
 
     /// The jobs of a command line, then those of the files that it names: each file begins when
@@ -117,11 +114,7 @@ impl JobFile {
             if let Some(section) = parser.sections.get_mut(first).filter(|_| number > 0) {
                 let place = section.place.clone();
                 let name = "stonewall".to_owned();
-                section.options.push(FileOption {
-                    name,
-                    value: None,
-                    place,
-                });
+                section.options.push(FileOption { name, value: None, place });
             }
         }
         let named =
@@ -136,20 +129,14 @@ impl JobFile {
                 message: message.to_owned(),
             });
         }
-        Ok(JobFile {
-            file: COMMAND_LINE.into(),
-            sections: parser.sections,
-        })
+        Ok(JobFile { file: COMMAND_LINE.into(), sections: parser.sections })
     }
 }
 
 impl Place {
     /// `word`: from 1; 0 is the line as a whole.
     pub fn of_line(word: usize) -> Place {
-        Place {
-            file: COMMAND_LINE.into(),
-            line: word,
-        }
+        Place { file: COMMAND_LINE.into(), line: word }
     }
 }
 
@@ -161,22 +148,12 @@ fn without_comment(line: &str) -> &str {
 
 impl<'a> Parser<'a> {
     fn new(with: &'a Substitution<'a>, read: &'a mut ReadFile<'a>) -> Parser<'a> {
-        Parser {
-            read,
-            with,
-            global: Vec::new(),
-            sections: Vec::new(),
-            current: None,
-            count: 0,
-        }
+        Parser { read, with, global: Vec::new(), sections: Vec::new(), current: None, count: 0 }
     }
 
     /// Returns the place of the file as a whole.
     fn whole_file(&mut self, path: &Path) -> Result<Place, JobFileError> {
-        let whole = Place {
-            file: path.display().to_string().into(),
-            line: 0,
-        };
+        let whole = Place { file: path.display().to_string().into(), line: 0 };
         self.file(&[path], &whole, 0)?;
         self.end_section();
         Ok(whole)
@@ -184,11 +161,7 @@ impl<'a> Parser<'a> {
 
     fn begin_section(&mut self, name: &str, place: Place) {
         self.end_section();
-        let section = Section {
-            place,
-            options: Vec::new(),
-            name: name.to_owned(),
-        };
+        let section = Section { place, options: Vec::new(), name: name.to_owned() };
         self.current = Some((name.starts_with("global"), section));
     }
 
@@ -226,10 +199,7 @@ impl<'a> Parser<'a> {
         };
         let file: Arc<str> = path.display().to_string().into();
         for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
-            let place = Place {
-                file: file.clone(),
-                line: number + 1,
-            };
+            let place = Place { file: file.clone(), line: number + 1 };
             self.line(without_comment(line), place, path, depth)?;
         }
         Ok(())
@@ -278,11 +248,7 @@ impl<'a> Parser<'a> {
         };
         let value = value.map(|value| substitute(value, self.with)).transpose();
         let value = value.map_err(|message| self.error(&place, format!("{name}: {message}")))?;
-        self.push(FileOption {
-            name: name.to_owned(),
-            value,
-            place,
-        });
+        self.push(FileOption { name: name.to_owned(), value, place });
         Ok(())
     }
 

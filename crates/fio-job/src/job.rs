@@ -74,10 +74,7 @@ pub struct Conversion {
 
 /// `drive` replaces every file of the job file.
 pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFileError> {
-    let mut conversion = Conversion {
-        jobs: Vec::new(),
-        notes: Vec::new(),
-    };
+    let mut conversion = Conversion { jobs: Vec::new(), notes: Vec::new() };
     let mut stages: Vec<(String, usize)> = Vec::new();
     let mut stage = 0;
     let mut exits = exits::Exits::of(file)?;
@@ -108,11 +105,7 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
         };
         let place = (stage, thread, group);
         section_jobs(section, &given, drive, place, exit, &mut conversion)?;
-        thread = given
-            .number("numjobs")?
-            .unwrap_or(1)
-            .max(1)
-            .saturating_add(thread);
+        thread = given.number("numjobs")?.unwrap_or(1).max(1).saturating_add(thread);
         if conversion.jobs.len() > MAX_JOBS {
             let message = format!("numjobs: more than {MAX_JOBS} jobs");
             return Err(given.error(&section.place, message));

@@ -84,75 +84,31 @@ const COMMAND_OPTIONS: &[(&str, Operand, Meaning)] = &[
         Operand::Required,
         Meaning::Refused("name the job file as an argument: assay fio FILE OPTIONS"),
     ),
-    (
-        "status-interval",
-        Operand::Required,
-        Meaning::Refused(TRIGGER),
-    ),
+    ("status-interval", Operand::Required, Meaning::Refused(TRIGGER)),
     ("minimal", Operand::None, Meaning::Terse),
     ("append-terse", Operand::Optional, Meaning::Terse),
     ("terse-version", Operand::Required, Meaning::TerseVersion),
-    (
-        "bandwidth-log",
-        Operand::None,
-        Meaning::Refused("write --write_bw_log=PREFIX"),
-    ),
-    (
-        "debug",
-        Operand::Required,
-        Meaning::Refused("assay --log debug writes what assay does"),
-    ),
+    ("bandwidth-log", Operand::None, Meaning::Refused("write --write_bw_log=PREFIX")),
+    ("debug", Operand::Required, Meaning::Refused("assay --log debug writes what assay does")),
     ("client", Operand::Required, Meaning::Refused(FLEET)),
     ("server", Operand::Optional, Meaning::Refused(FLEET)),
     ("daemonize", Operand::Required, Meaning::Refused(FLEET)),
     ("remote-config", Operand::Required, Meaning::Refused(FLEET)),
     ("trigger-file", Operand::Required, Meaning::Refused(TRIGGER)),
-    (
-        "trigger-timeout",
-        Operand::Required,
-        Meaning::Refused(TRIGGER),
-    ),
+    ("trigger-timeout", Operand::Required, Meaning::Refused(TRIGGER)),
     ("trigger", Operand::Required, Meaning::Refused(TRIGGER)),
-    (
-        "trigger-remote",
-        Operand::Required,
-        Meaning::Refused(TRIGGER),
-    ),
-    (
-        "cmdhelp",
-        Operand::Optional,
-        Meaning::Refused("docs/fio.md lists the options"),
-    ),
-    (
-        "enghelp",
-        Operand::Optional,
-        Meaning::Refused("docs/fio.md lists the engines"),
-    ),
+    ("trigger-remote", Operand::Required, Meaning::Refused(TRIGGER)),
+    ("cmdhelp", Operand::Optional, Meaning::Refused("docs/fio.md lists the options")),
+    ("enghelp", Operand::Optional, Meaning::Refused("docs/fio.md lists the engines")),
     (
         "idle-prof",
         Operand::Required,
         Meaning::Refused("a run records the host's load: assay report"),
     ),
-    (
-        "merge-blktrace-only",
-        Operand::None,
-        Meaning::Refused("assay trace reads several files"),
-    ),
-    (
-        "inflate-log",
-        Operand::Required,
-        Meaning::Refused("logs here are not compressed"),
-    ),
-    (
-        "crctest",
-        Operand::Optional,
-        Meaning::Refused("it measures fio itself"),
-    ),
-    (
-        "cpuclock-test",
-        Operand::None,
-        Meaning::Refused("a run audits its clock by itself"),
-    ),
+    ("merge-blktrace-only", Operand::None, Meaning::Refused("assay trace reads several files")),
+    ("inflate-log", Operand::Required, Meaning::Refused("logs here are not compressed")),
+    ("crctest", Operand::Optional, Meaning::Refused("it measures fio itself")),
+    ("cpuclock-test", Operand::None, Meaning::Refused("a run audits its clock by itself")),
 ];
 
 /// Said of an option of `assay job` where fio's are meant.
@@ -173,8 +129,7 @@ pub fn split(word: &str) -> Option<(&str, Option<&str>)> {
         Some((name, value)) => (name, Some(value)),
         None => (option, None),
     };
-    name.starts_with(|c: char| c.is_ascii_alphabetic())
-        .then_some((name, value))
+    name.starts_with(|c: char| c.is_ascii_alphabetic()).then_some((name, value))
 }
 
 /// An option of fio has exactly this name.
@@ -185,12 +140,9 @@ pub fn is_known(name: &str) -> bool {
 fn exact(name: &str) -> Option<Found> {
     let with = |from: char, to: &str| name.replace(from, to);
     let (hyphens, underscores) = (with('_', "-"), with('-', "_"));
-    let command = COMMAND_OPTIONS
-        .iter()
-        .position(|(known, ..)| *known == hyphens);
-    let job = [name, underscores.as_str(), hyphens.as_str()]
-        .into_iter()
-        .find_map(options::known_name);
+    let command = COMMAND_OPTIONS.iter().position(|(known, ..)| *known == hyphens);
+    let job =
+        [name, underscores.as_str(), hyphens.as_str()].into_iter().find_map(options::known_name);
     job.map(Found::Job).or(command.map(Found::Command))
 }
 
@@ -202,13 +154,7 @@ fn find(name: &str) -> Result<Found, String> {
     let begins = |known: &&str| known.starts_with(name);
     let command = COMMAND_OPTIONS.iter().map(|(known, ..)| *known);
     let all: Vec<&str> = command.chain(options::names()).collect();
-    match all
-        .iter()
-        .copied()
-        .filter(begins)
-        .collect::<Vec<_>>()
-        .as_slice()
-    {
+    match all.iter().copied().filter(begins).collect::<Vec<_>>().as_slice() {
         [only] => Ok(exact(only).expect("it is in one of the tables")),
         [] if JobOption::find(&name.replace('-', "_")).is_some() => Err(NOT_OF_FIO.to_owned()),
         [] => Err(format!(
@@ -224,20 +170,13 @@ fn names_engine(word: &str) -> bool {
 }
 
 fn error(message: String) -> JobFileError {
-    JobFileError {
-        place: Place::of_line(0),
-        section: None,
-        message,
-    }
+    JobFileError { place: Place::of_line(0), section: None, message }
 }
 
 impl CommandLine {
     /// The job file only.
     pub fn of_file(path: &Path) -> CommandLine {
-        CommandLine {
-            files: vec![path.display().to_string()],
-            ..CommandLine::default()
-        }
+        CommandLine { files: vec![path.display().to_string()], ..CommandLine::default() }
     }
 
     /// `words`: without the name of the program.
@@ -314,10 +253,7 @@ impl CommandLine {
                 self.formats.push(Format::Terse);
             }
             Meaning::TerseVersion => {
-                let version = value
-                    .parse()
-                    .ok()
-                    .filter(|version| (2..=5).contains(version));
+                let version = value.parse().ok().filter(|version| (2..=5).contains(version));
                 let version: u32 =
                     version.ok_or_else(|| error(format!("{word}: versions are 2 to 5")))?;
                 self.terse_version = Some(version);

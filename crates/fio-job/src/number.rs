@@ -75,9 +75,7 @@ fn split_unit(text: &str) -> Option<(i64, &str)> {
         let value = i64::from_str_radix(digits, 16).ok()?;
         return (value >= 0).then_some((sign * value, ""));
     }
-    let end = digits
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(digits.len());
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     let value: i64 = digits[..end].parse().ok()?;
     let unit = match digits[end..].strip_prefix('.') {
         Some(fraction) if fraction.starts_with(|c: char| c.is_ascii_digit()) => "",
@@ -113,12 +111,7 @@ pub fn bytes(text: &str, kb_base: u64) -> Option<u64> {
 pub fn size(text: &str, kb_base: u64) -> Option<Size> {
     match text.trim().strip_suffix('%') {
         // fio-plot doubles the character, and fio ignores the second one.
-        Some(percent) => percent
-            .trim_end_matches('%')
-            .trim()
-            .parse()
-            .ok()
-            .map(Size::Percent),
+        Some(percent) => percent.trim_end_matches('%').trim().parse().ok().map(Size::Percent),
         None => bytes(text, kb_base).map(Size::Bytes),
     }
 }
@@ -202,9 +195,7 @@ fn atom(rest: &mut &str, unit: Unit<'_>, depth: usize) -> Option<f64> {
 }
 
 fn with_unit(rest: &mut &str, unit: Unit<'_>, value: f64) -> Option<f64> {
-    let end = rest
-        .find(|c: char| !c.is_ascii_alphabetic())
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
     let factor = match end {
         0 => 1.0,
         _ => unit(&rest[..end])?,

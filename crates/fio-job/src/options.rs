@@ -414,11 +414,7 @@ impl FioOption {
                     [] => String::new(),
                     harmless => format!(", but for {}", harmless.join(", ")),
                 };
-                let colon = if instead.is_empty() {
-                    ""
-                } else {
-                    "; instead: "
-                };
+                let colon = if instead.is_empty() { "" } else { "; instead: " };
                 format!("error{but}{colon}{instead}")
             }
         };

@@ -54,9 +54,7 @@ pub fn read_files(file: &mut JobFile, read: &mut ReadFile<'_>) -> Result<(), Job
 const MAX_BYTES: usize = 512;
 
 fn split_digits(text: &str, radix: u32) -> Option<(&str, &str)> {
-    let end = text
-        .find(|c: char| !c.is_digit(radix))
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_digit(radix)).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
@@ -76,18 +74,11 @@ fn decimal<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Option<&'a str> {
     let (digits, rest) = split_digits(text.strip_prefix('-').unwrap_or(text), 10)?;
     // The zero of 0x belongs to the next part.
     let is_followed = rest.starts_with(['x', 'X']);
-    let digits = digits
-        .strip_suffix('0')
-        .filter(|_| is_followed)
-        .unwrap_or(digits);
+    let digits = digits.strip_suffix('0').filter(|_| is_followed).unwrap_or(digits);
     let magnitude: u32 = digits.parse().ok()?;
     let sign_bytes = text.len() - text.trim_start_matches('-').len();
     let is_negative = sign_bytes > 0;
-    let value = if is_negative {
-        magnitude.wrapping_neg()
-    } else {
-        magnitude
-    };
+    let value = if is_negative { magnitude.wrapping_neg() } else { magnitude };
     let used = (4 - value.leading_zeros() as usize / 8).max(1);
     bytes.extend_from_slice(&value.to_le_bytes()[..used]);
     Some(&text[sign_bytes.min(1) + digits.len()..])

@@ -39,11 +39,8 @@ pub fn substitute(value: &str, with: &Substitution<'_>) -> Result<String, String
         rest = &from[end + 1..];
     }
     out.push_str(rest);
-    let keywords = [
-        ("$pagesize", with.page_bytes),
-        ("$mb_memory", with.memory_mib),
-        ("$ncpus", with.cpus),
-    ];
+    let keywords =
+        [("$pagesize", with.page_bytes), ("$mb_memory", with.memory_mib), ("$ncpus", with.cpus)];
     if !keywords.iter().any(|(name, _)| out.contains(name)) {
         return Ok(out);
     }

@@ -102,9 +102,7 @@ pub fn assign(plan: &Plan, id: &PlanId, inventories: &[HostInventory]) -> Assign
         Some(list) => list.drives.keys().cloned().collect(),
         // Drives of other models are not the plan's: nothing is left out.
         None => {
-            let of_model = found
-                .iter()
-                .filter(|(_, all)| all.iter().any(|(_, d)| is_model(d)));
+            let of_model = found.iter().filter(|(_, all)| all.iter().any(|(_, d)| is_model(d)));
             of_model.map(|(serial, _)| (*serial).clone()).collect()
         }
     };

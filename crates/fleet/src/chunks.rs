@@ -64,10 +64,7 @@ pub enum ChunkError {
         "cannot make the directory {path} of the shared store: {source}; create it on the file \
          system that all hosts mount there"
     )]
-    Directory {
-        path: String,
-        source: std::io::Error,
-    },
+    Directory { path: String, source: std::io::Error },
     #[error(transparent)]
     Store(#[from] SharedStoreError),
 }
@@ -94,20 +91,12 @@ impl Chunks {
         let store = match at.contains("://") {
             true => shared_store::open(at)?,
             false => {
-                let path = directory(Path::new(at)).map_err(|source| ChunkError::Directory {
-                    path: at.to_owned(),
-                    source,
-                })?;
+                let path = directory(Path::new(at))
+                    .map_err(|source| ChunkError::Directory { path: at.to_owned(), source })?;
                 shared_store::open(&path.display().to_string())?
             }
         };
-        Ok(Chunks {
-            store,
-            id,
-            unit,
-            units,
-            length,
-        })
+        Ok(Chunks { store, id, unit, units, length })
     }
 
     pub fn id(&self) -> &PlanId {
@@ -162,8 +151,7 @@ impl Chunks {
         let sum = crc32c::crc32c(text.as_bytes());
         let document = format!("{FORMAT} {sum:08x}\n{text}");
         if let PutOutcome::Conflict =
-            self.store
-                .put(&key, document.as_bytes(), Condition::Absent)?
+            self.store.put(&key, document.as_bytes(), Condition::Absent)?
         {
             let there = self.store.get(&key)?;
             if there.is_some_and(|(bytes, _)| bytes != document.as_bytes()) {
@@ -180,10 +168,7 @@ impl Chunks {
         let Some((bytes, _)) = self.store.get(&key)? else {
             return Ok(None);
         };
-        let damaged = |why| ChunkError::Damaged {
-            key: key.clone(),
-            why,
-        };
+        let damaged = |why| ChunkError::Damaged { key: key.clone(), why };
         let document = String::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
         let parts = document.split_once('\n').and_then(|(head, text)| {
             let sum = head.strip_prefix(FORMAT)?.trim_start();

@@ -102,11 +102,7 @@ pub enum ClaimError {
     #[error(
         "{serial}: attempt {attempt} on host {host} has taken this drive over; this attempt stops"
     )]
-    Fenced {
-        serial: Serial,
-        attempt: u64,
-        host: HostName,
-    },
+    Fenced { serial: Serial, attempt: u64, host: HostName },
     #[error(
         "{key} in the shared store is damaged: {why}; compare it with its run folders, and delete \
          it to begin anew"
@@ -134,16 +130,11 @@ pub fn read(
     let Some((bytes, version)) = store.get(&key)? else {
         return Ok(None);
     };
-    let damaged = |why: String| ClaimError::Damaged {
-        key: key.clone(),
-        why,
-    };
+    let damaged = |why: String| ClaimError::Damaged { key: key.clone(), why };
     let claim: Claim =
         serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
     if claim.format != FORMAT || claim.plan != *plan || claim.serial != *serial {
-        return Err(damaged(
-            "it is of another format, plan or serial".to_owned(),
-        ));
+        return Err(damaged("it is of another format, plan or serial".to_owned()));
     }
     Ok(Some((claim, version)))
 }
@@ -196,11 +187,7 @@ impl HeldClaim {
                     let from = from.map(|before| (before.holder.host, before.state));
                     tracing::info!(%plan, %serial, attempt, ?state, ?from, "claim taken");
                     let store = Arc::clone(store);
-                    return Ok(HeldClaim {
-                        store,
-                        claim,
-                        version,
-                    });
+                    return Ok(HeldClaim { store, claim, version });
                 }
                 PutOutcome::Conflict => {}
             }
@@ -223,14 +210,7 @@ impl HeldClaim {
             match self.store.put(&key, &encoded(&next), condition)? {
                 PutOutcome::Stored(version) => {
                     if next.state != self.claim.state {
-                        let Claim {
-                            plan,
-                            serial,
-                            attempt,
-                            state,
-                            reason,
-                            ..
-                        } = &next;
+                        let Claim { plan, serial, attempt, state, reason, .. } = &next;
                         tracing::info!(%plan, %serial, attempt, ?state, ?reason, "claim released");
                     }
                     self.claim = next;

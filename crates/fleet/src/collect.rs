@@ -82,9 +82,7 @@ pub fn missing_beside(claim: &Claim, folder: &Path) -> Vec<MissingRun> {
 }
 
 fn is_whole(path: &Path) -> bool {
-    [MANIFEST_FILE, JOURNAL_FILE, CHECKSUM_FILE]
-        .iter()
-        .all(|name| path.join(name).exists())
+    [MANIFEST_FILE, JOURNAL_FILE, CHECKSUM_FILE].iter().all(|name| path.join(name).exists())
 }
 
 /// Fails when claims cannot be listed.
@@ -148,10 +146,8 @@ fn read_claim(
         return Ok(None);
     };
     let named = serde_json::from_slice::<Named>(&bytes);
-    let named = named.map_err(|error| ClaimError::Damaged {
-        key: key.to_owned(),
-        why: error.to_string(),
-    })?;
+    let named = named
+        .map_err(|error| ClaimError::Damaged { key: key.to_owned(), why: error.to_string() })?;
     Ok(claim::read(store, plan, &named.serial)?.map(|(claim, _)| claim))
 }
 

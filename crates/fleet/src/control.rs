@@ -36,9 +36,7 @@ pub fn read(store: &dyn SharedStore, plan: &PlanId) -> Result<Option<Control>, F
         return Ok(None);
     };
     let control = serde_json::from_slice(&bytes);
-    Ok(Some(
-        control.map_err(|error| FleetError::document(&key, &error))?,
-    ))
+    Ok(Some(control.map_err(|error| FleetError::document(&key, &error))?))
 }
 
 /// The last writer prevails: it is an operator's decision.
@@ -48,11 +46,7 @@ pub fn write(
     state: ControlState,
     by: &str,
 ) -> Result<Control, FleetError> {
-    let control = Control {
-        state,
-        by: by.to_owned(),
-        at: wall_clock(),
-    };
+    let control = Control { state, by: by.to_owned(), at: wall_clock() };
     let bytes = serde_json::to_vec_pretty(&control).map_err(FleetError::Json)?;
     store.put(&key(plan), &bytes, Condition::Any)?;
     Ok(control)

@@ -15,10 +15,7 @@ pub enum FleetError {
     #[error(transparent)]
     Queue(#[from] QueueError),
     #[error("cannot read {path}, the list of further drives of this host: {source}")]
-    DriveList {
-        path: String,
-        source: std::io::Error,
-    },
+    DriveList { path: String, source: std::io::Error },
     #[error(transparent)]
     SharedStore(#[from] SharedStoreError),
     #[error(transparent)]
@@ -57,11 +54,7 @@ pub enum FleetError {
         at: String,
     },
     #[error("plan {plan} was cancelled by {by} at {at}; to continue it, submit it with --resume")]
-    Cancelled {
-        plan: PlanId,
-        by: String,
-        at: String,
-    },
+    Cancelled { plan: PlanId, by: String, at: String },
     /// They were named before.
     #[error(
         "run folders of {drives} finished drives are missing; `{command}` ships them again from \
@@ -77,17 +70,11 @@ pub enum FleetError {
     MissingCollected { folders: Vec<String> },
     /// The task has printed its error.
     #[error("the task of host {host} ended with {status}; its message is above")]
-    Task {
-        host: HostName,
-        status: std::process::ExitStatus,
-    },
+    Task { host: HostName, status: std::process::ExitStatus },
 }
 
 impl FleetError {
     pub(crate) fn document(key: &str, error: &serde_json::Error) -> FleetError {
-        FleetError::Document {
-            key: key.to_owned(),
-            why: error.to_string(),
-        }
+        FleetError::Document { key: key.to_owned(), why: error.to_string() }
     }
 }

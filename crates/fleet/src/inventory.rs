@@ -232,10 +232,8 @@ fn further(host: &HostName, lists: Option<&Path>) -> Result<Vec<String>, FleetEr
     };
     let text = match assay_output::read_text(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        read => read.map_err(|source| FleetError::DriveList {
-            path: path.display().to_string(),
-            source,
-        })?,
+        read => read
+            .map_err(|source| FleetError::DriveList { path: path.display().to_string(), source })?,
     };
     let lines = text.lines().map(str::trim);
     let drives = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -243,10 +241,7 @@ fn further(host: &HostName, lists: Option<&Path>) -> Result<Vec<String>, FleetEr
 }
 
 fn further_drive(line: &str) -> Result<InventoryDrive, Unusable> {
-    let unusable = |why: String| Unusable {
-        spec: line.to_owned(),
-        why,
-    };
+    let unusable = |why: String| Unusable { spec: line.to_owned(), why };
     let spec = DriveSpec::parse(line).map_err(|error| unusable(error.to_string()))?;
     if let Some(drive) = simulated_drive(&spec, false) {
         let (profile, options) = drive.map_err(|error| unusable(error.to_string()))?;
@@ -255,20 +250,14 @@ fn further_drive(line: &str) -> Result<InventoryDrive, Unusable> {
         let mut drive =
             Drive::new(profile, options).map_err(|error| unusable(error.to_string()))?;
         let telemetry = drive.telemetry(Nanos(0));
-        let rated = |media_bytes| RatedEndurance {
-            source: CounterSource::Simulated,
-            media_bytes,
-        };
+        let rated = |media_bytes| RatedEndurance { source: CounterSource::Simulated, media_bytes };
         let wear = Wear {
             percentage_used: u8::try_from(telemetry.used_percent).unwrap_or(u8::MAX),
             written_bytes: telemetry.host_bytes_written,
             rated: drive.rated_media_bytes().map(rated),
         };
         let info = simulated_info(line, &name, drive.identity(), &link);
-        return Ok(InventoryDrive {
-            wear: Some(wear),
-            ..of_info(&info, lot)?
-        });
+        return Ok(InventoryDrive { wear: Some(wear), ..of_info(&info, lot)? });
     }
     match spec.kind() {
         SpecKind::Path(path) => {
@@ -282,17 +271,11 @@ fn further_drive(line: &str) -> Result<InventoryDrive, Unusable> {
 }
 
 fn of_info(info: &DriveInfo, lot: Option<String>) -> Result<InventoryDrive, Unusable> {
-    let serial = Serial::parse(&info.serial).map_err(|error| Unusable {
-        spec: info.spec.clone(),
-        why: error.to_string(),
-    })?;
+    let serial = Serial::parse(&info.serial)
+        .map_err(|error| Unusable { spec: info.spec.clone(), why: error.to_string() })?;
     let link = info.pcie.as_ref().and_then(|link| {
         let lanes = link.width.map(|lanes| format!(" x{lanes}"));
-        Some(format!(
-            "{}{}",
-            link.speed.as_ref()?,
-            lanes.unwrap_or_default()
-        ))
+        Some(format!("{}{}", link.speed.as_ref()?, lanes.unwrap_or_default()))
     });
     let transport = info.transport.as_deref().unwrap_or_default();
     let interface_bytes_per_s = match transport {
@@ -332,10 +315,7 @@ fn with_unique_serials(drives: Vec<InventoryDrive>) -> (Vec<InventoryDrive>, Vec
              twice); a plan cannot tell them apart",
             duplicate.serial
         );
-        unusable.push(Unusable {
-            spec: duplicate.spec,
-            why,
-        });
+        unusable.push(Unusable { spec: duplicate.spec, why });
     }
     (single, unusable)
 }

@@ -43,14 +43,7 @@ impl MissingRun {
 
 impl fmt::Display for MissingRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let MissingRun {
-            serial,
-            host,
-            attempt,
-            suite,
-            folder,
-            what,
-        } = self;
+        let MissingRun { serial, host, attempt, suite, folder, what } = self;
         write!(
             f,
             "{serial}: the task of host {host} (attempt {attempt}) shipped {suite}, but {what}: \
@@ -75,10 +68,7 @@ pub fn of_claim(
     store: &dyn SharedStore,
     claim: &Claim,
 ) -> Result<Vec<MissingRun>, SharedStoreError> {
-    let missing = claim
-        .suites
-        .iter()
-        .map(|suite| of_suite(store, claim, suite));
+    let missing = claim.suites.iter().map(|suite| of_suite(store, claim, suite));
     missing.filter_map(Result::transpose).collect()
 }
 
@@ -90,9 +80,7 @@ fn what_of(
     let is_complete = suite.outcome.is_some();
     let keys = store.list(&format!("{prefix}/"))?;
     let has = |name: &str| keys.iter().any(|key| *key == format!("{prefix}/{name}"));
-    let has_journal = keys
-        .iter()
-        .any(|key| key.starts_with(&format!("{prefix}/journal/")));
+    let has_journal = keys.iter().any(|key| key.starts_with(&format!("{prefix}/journal/")));
     let was_shipped = is_complete || has_journal || suite.bases.iter().any(|base| base.bytes > 0);
     let lost = |name: &str| Ok(Some(format!("its run folder has lost {name}")));
     if !was_shipped {
@@ -133,11 +121,7 @@ pub fn reopen(store: &dyn SharedStore, plan: &PlanId, serial: &Serial) -> Result
         }
         for run in &missing {
             set_aside(store, &run.folder, claim.attempt)?;
-            for suite in claim
-                .suites
-                .iter_mut()
-                .filter(|suite| suite.folder == run.suite)
-            {
+            for suite in claim.suites.iter_mut().filter(|suite| suite.folder == run.suite) {
                 suite.outcome = None;
                 suite.io_error_attempts = 0;
                 suite.bases.clear();

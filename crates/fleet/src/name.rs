@@ -107,9 +107,7 @@ impl Serial {
     /// The serial as a GRES type of Slurm (gres.conf(5)), which takes letters, digits, `.` and `-`
     /// as they are; other bytes as `_XX`. Injective.
     pub fn gres_type(&self) -> String {
-        escaped(&self.0, '_', |_, byte| {
-            byte.is_ascii_alphanumeric() || b".-".contains(&byte)
-        })
+        escaped(&self.0, '_', |_, byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte))
     }
 }
 
@@ -127,11 +125,7 @@ fn escaped(text: &str, mark: char, plain: impl Fn(bool, u8) -> bool) -> String {
 }
 
 fn check_serial(text: &str) -> Result<(), NameError> {
-    let error = |why: String| NameError {
-        what: "serial",
-        text: text.to_owned(),
-        why,
-    };
+    let error = |why: String| NameError { what: "serial", text: text.to_owned(), why };
     if text.is_empty() || text.len() > MAX_SERIAL_BYTES {
         return Err(error(format!(
             "has {} bytes; write 1 to {MAX_SERIAL_BYTES}, as `assay fleet inventory` shows them",

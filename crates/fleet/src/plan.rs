@@ -183,14 +183,10 @@ impl Plan {
     /// Paths of the list of serials and of suite files are relative to the plan's folder.
     pub fn load(path: &Path) -> Result<Plan, PlanError> {
         let name = path.display().to_string();
-        let text = assay_output::read_text(path).map_err(|source| PlanError::File {
-            path: name.clone(),
-            source,
-        })?;
+        let text = assay_output::read_text(path)
+            .map_err(|source| PlanError::File { path: name.clone(), source })?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Plan::parse(&name, &text, &|file| {
-            assay_output::read_text(&folder.join(file))
-        })
+        Plan::parse(&name, &text, &|file| assay_output::read_text(&folder.join(file)))
     }
 
     /// `file` is the plan's name in errors, `read` reads the files that it names.
@@ -248,10 +244,7 @@ impl Plan {
     fn check(&self, file: &str) -> Result<(), PlanError> {
         let problem = |key: &str, why: String| PlanError::Invalid {
             path: file.to_owned(),
-            problems: vec![Problem {
-                key: key.to_owned(),
-                why,
-            }],
+            problems: vec![Problem { key: key.to_owned(), why }],
         };
         for (index, suite) in self.suites.iter().enumerate() {
             let is_file = suite.text.is_some();
@@ -299,11 +292,7 @@ impl Plan {
     }
 
     pub fn settings(&self, suite: &PlanSuite) -> RunSettings {
-        RunSettings {
-            set: suite.set.clone(),
-            scale: self.run.scale,
-            seed: self.run.seed,
-        }
+        RunSettings { set: suite.set.clone(), scale: self.run.scale, seed: self.run.seed }
     }
 
     /// The given keys in the order of the schema, without comments. Parsing it gives the same plan.
@@ -367,10 +356,7 @@ fn suite(
     table: &Table,
     read: &dyn Fn(&str) -> std::io::Result<String>,
 ) -> Result<PlanSuite, PlanError> {
-    let error = |source| PlanError::Suite {
-        path: file.to_owned(),
-        source: Box::new(source),
-    };
+    let error = |source| PlanError::Suite { path: file.to_owned(), source: Box::new(source) };
     let name = table.get("suite").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_owned();
     let path = Path::new(&name);
@@ -378,10 +364,7 @@ fn suite(
         false => (catalogue::load(&name).map_err(error)?, None),
         true => {
             let text = read(&name).map_err(|source| {
-                error(assay_suite::SuiteError::File {
-                    path: name.clone(),
-                    source,
-                })
+                error(assay_suite::SuiteError::File { path: name.clone(), source })
             })?;
             (Suite::parse(&name, &text).map_err(error)?, Some(text))
         }
@@ -397,13 +380,7 @@ fn suite(
         };
         (key.clone(), value)
     });
-    Ok(PlanSuite {
-        label: label.into_owned(),
-        set: set.collect(),
-        name,
-        suite,
-        text,
-    })
+    Ok(PlanSuite { label: label.into_owned(), set: set.collect(), name, suite, text })
 }
 
 #[cfg(test)]

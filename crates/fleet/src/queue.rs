@@ -82,10 +82,7 @@ pub enum QueueError {
         "cannot start {program}: {source}; install Slurm's client programs on this host, or run \
          the plan on this host alone with --here"
     )]
-    Start {
-        program: &'static str,
-        source: std::io::Error,
-    },
+    Start { program: &'static str, source: std::io::Error },
     #[error("{program} failed with {status}{}: {message}", of_job(.job))]
     Failed {
         program: &'static str,
@@ -96,11 +93,7 @@ pub enum QueueError {
         message: String,
     },
     #[error("{program} printed {line:?}, which is not {expected}; check that it is Slurm's")]
-    Output {
-        program: &'static str,
-        line: String,
-        expected: &'static str,
-    },
+    Output { program: &'static str, line: String, expected: &'static str },
     /// The partition depends on the rack, and the host has none.
     #[error(
         "slurm.partition is {partition:?} and the inventory of host {host} names no rack; take it \
@@ -112,9 +105,7 @@ pub enum QueueError {
 }
 
 fn of_job(job: &Option<String>) -> String {
-    job.as_ref()
-        .map(|job| format!(" for {job}"))
-        .unwrap_or_default()
+    job.as_ref().map(|job| format!(" for {job}")).unwrap_or_default()
 }
 
 pub trait Queue {

@@ -111,10 +111,7 @@ impl SharedStoreError {
 
     /// Another try can succeed.
     pub fn is_temporary(&self) -> bool {
-        matches!(
-            self,
-            SharedStoreError::Io { .. } | SharedStoreError::Full { .. }
-        )
+        matches!(self, SharedStoreError::Io { .. } | SharedStoreError::Full { .. })
     }
 }
 
@@ -144,10 +141,7 @@ pub trait SharedStore: Send + Sync {
 /// relative path, a directory that does not exist, or an object store in a build without the
 /// feature `s3`.
 pub fn open(at: &str) -> Result<Box<dyn SharedStore>, SharedStoreError> {
-    let wrong = |why: String| SharedStoreError::Location {
-        at: at.to_owned(),
-        why,
-    };
+    let wrong = |why: String| SharedStoreError::Location { at: at.to_owned(), why };
     match at.split_once("://") {
         None if !Path::new(at).is_absolute() => Err(wrong(
             "a relative path is another directory on each host; write an absolute one, or \

@@ -37,20 +37,12 @@ pub enum ShipError {
         "cannot {action} {path}: {source}{advice}",
         advice = crate::space::advice(source, path)
     )]
-    File {
-        action: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    File { action: &'static str, path: PathBuf, source: io::Error },
     #[error(
         "{path} is not the folder that was shipped to {key}: {why}; the next attempt goes on from \
          what was shipped"
     )]
-    Diverged {
-        path: PathBuf,
-        key: String,
-        why: &'static str,
-    },
+    Diverged { path: PathBuf, key: String, why: &'static str },
     #[error(
         "{key} in the shared store is {what}; restore it from a backup, or delete the claim and \
          the keys beside it to measure anew"
@@ -73,11 +65,7 @@ impl ShipError {
         path: &Path,
     ) -> impl Fn(io::Error) -> ShipError + use<> {
         let path = path.to_owned();
-        move |source| ShipError::File {
-            action,
-            path: path.clone(),
-            source,
-        }
+        move |source| ShipError::File { action, path: path.clone(), source }
     }
 }
 
@@ -175,11 +163,7 @@ impl Shipper {
     }
 
     fn diverged(&self, why: &'static str) -> ShipError {
-        ShipError::Diverged {
-            path: self.folder.clone(),
-            key: self.prefix.clone(),
-            why,
-        }
+        ShipError::Diverged { path: self.folder.clone(), key: self.prefix.clone(), why }
     }
 
     fn ship_manifest(&mut self, store: &dyn SharedStore) -> Result<bool, ShipError> {
@@ -215,8 +199,7 @@ impl Shipper {
                 return Ok(None);
             }
             bytes.resize(start + more, 0);
-            file.read_exact_at(&mut bytes[start..], offset)
-                .map_err(&failed)?;
+            file.read_exact_at(&mut bytes[start..], offset).map_err(&failed)?;
             offset += more as u64;
             if let Some(at) = bytes.iter().rposition(|&byte| byte == b'\n') {
                 break at + 1;
@@ -260,9 +243,7 @@ fn put_once(
 /// CRC-32C of the first `bytes` of the file, and how many there were.
 pub(crate) fn crc_of(path: &Path, bytes: u64) -> Result<(u32, u64), ShipError> {
     let failed = ShipError::file("read", path);
-    let mut file = File::open(path)
-        .map_err(ShipError::file("open", path))?
-        .take(bytes);
+    let mut file = File::open(path).map_err(ShipError::file("open", path))?.take(bytes);
     let mut buffer = vec![0; 256 << 10];
     let (mut crc, mut read_bytes) = (0, 0);
     loop {

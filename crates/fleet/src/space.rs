@@ -8,10 +8,7 @@ use rustix::fs::statvfs;
 
 /// The file system, or the quota on it, is full.
 pub(crate) fn is_full(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
-    )
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
 /// The space there that this user may use.
@@ -20,11 +17,7 @@ pub(crate) fn at(path: &Path) -> String {
     let found = path.ancestors().find_map(|path| statvfs(path).ok());
     found.map_or("its free space cannot be read".to_owned(), |found| {
         let size = |blocks: u64| format_size(blocks.saturating_mul(found.f_frsize));
-        format!(
-            "{} of {} are free there",
-            size(found.f_bavail),
-            size(found.f_blocks)
-        )
+        format!("{} of {} are free there", size(found.f_bavail), size(found.f_blocks))
     })
 }
 

@@ -142,11 +142,7 @@ pub fn status(
         });
     }
     drives.sort_by(|a, b| a.serial.cmp(&b.serial));
-    Ok(PlanStatus {
-        plan: id.clone(),
-        control: control::read(store, id)?,
-        drives,
-    })
+    Ok(PlanStatus { plan: id.clone(), control: control::read(store, id)?, drives })
 }
 
 enum Found {
@@ -220,13 +216,7 @@ fn of_claim(
         left_ns: left,
         reason: match missing.is_empty() {
             true => claim.reason.clone(),
-            false => Some(
-                missing
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join("; "),
-            ),
+            false => Some(missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
         },
         missing,
     })

@@ -74,16 +74,9 @@ pub fn read(store: &dyn SharedStore, id: &PlanId) -> Result<StoredPlan, FleetErr
     let plan = Plan::parse(&name, &String::from_utf8_lossy(&bytes), &file)?;
     let now = plan.id()?;
     if now != *id {
-        return Err(FleetError::ChangedPlan {
-            id: id.clone(),
-            now,
-        });
+        return Err(FleetError::ChangedPlan { id: id.clone(), now });
     }
-    Ok(StoredPlan {
-        id: id.clone(),
-        plan,
-        serials: serials(store, id)?.unwrap_or_default(),
-    })
+    Ok(StoredPlan { id: id.clone(), plan, serials: serials(store, id)?.unwrap_or_default() })
 }
 
 #[cfg(test)]

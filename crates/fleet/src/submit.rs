@@ -60,18 +60,11 @@ pub fn submit(
     let before = control::read(store, id)?;
     if let Some(control) = before.filter(|c| c.state == ControlState::Cancelled && !options.resume)
     {
-        return Err(FleetError::Cancelled {
-            plan: id.clone(),
-            by: control.by,
-            at: control.at,
-        });
+        return Err(FleetError::Cancelled { plan: id.clone(), by: control.by, at: control.at });
     }
     let assignment = assign(plan, id, inventories);
     if assignment.drives() == 0 && assignment.left_out.is_empty() {
-        return Err(FleetError::NoDrives {
-            plan: plan.name.clone(),
-            at: plan.store.at.clone(),
-        });
+        return Err(FleetError::NoDrives { plan: plan.name.clone(), at: plan.store.at.clone() });
     }
     let found = assignment.hosts.values().flatten();
     let found = found.map(|assigned| assigned.drive.serial.clone());
@@ -109,12 +102,7 @@ pub fn submit(
         }
     }
     let jobs = complete(queue, id, &specs)?;
-    let submitted = Submitted {
-        assignment,
-        jobs,
-        finished,
-        reopened,
-    };
+    let submitted = Submitted { assignment, jobs, finished, reopened };
     record(store, id, options, &submitted)?;
     Ok(submitted)
 }
@@ -142,11 +130,8 @@ fn record(
     let prefix = format!("plans/{id}/submissions/");
     let mut number = store.list(&prefix)?.len() + 1;
     // Another submission at the same time may take a number.
-    while store.put(
-        &format!("{prefix}{number:06}.json"),
-        &bytes,
-        Condition::Absent,
-    )? == PutOutcome::Conflict
+    while store.put(&format!("{prefix}{number:06}.json"), &bytes, Condition::Absent)?
+        == PutOutcome::Conflict
     {
         number += 1;
     }

@@ -44,10 +44,7 @@ pub enum SweepError {
     #[error(transparent)]
     Name(#[from] NameError),
     #[error("{path}: {source}")]
-    File {
-        path: String,
-        source: std::io::Error,
-    },
+    File { path: String, source: std::io::Error },
     #[error(transparent)]
     Profile(#[from] ProfileFileError),
     #[error(transparent)]
@@ -57,10 +54,7 @@ pub enum SweepError {
     #[error(transparent)]
     Run(#[from] StoreError),
     #[error("cannot {action}")]
-    System {
-        action: &'static str,
-        source: std::io::Error,
-    },
+    System { action: &'static str, source: std::io::Error },
     #[error("point {index} of the sweep {sweep}: `{command}` ended with {status}: {message}")]
     Point {
         index: u64,
@@ -128,10 +122,7 @@ pub struct SweepRun {
 
 impl Default for SweepRun {
     fn default() -> SweepRun {
-        SweepRun {
-            scale: 1.0,
-            seed: 1,
-        }
+        SweepRun { scale: 1.0, seed: 1 }
     }
 }
 
@@ -170,10 +161,7 @@ pub enum PointResult {
 impl Sweep {
     /// `file` is the sweep's name in errors. [`SweepError::Invalid`] has the key and what to write.
     pub fn parse(file: &str, text: &str) -> Result<Sweep, SweepError> {
-        let invalid = |why: String| SweepError::Invalid {
-            path: file.to_owned(),
-            why,
-        };
+        let invalid = |why: String| SweepError::Invalid { path: file.to_owned(), why };
         let sweep: Sweep = toml::from_str(text)
             .map_err(|error| invalid(error.to_string().trim_end().to_owned()))?;
         let matrix = &sweep.sweep;
@@ -195,9 +183,7 @@ impl Sweep {
         let points = matrix
             .keys
             .values()
-            .try_fold(matrix.repeats, |points, values| {
-                points.checked_mul(values.len() as u64)
-            });
+            .try_fold(matrix.repeats, |points, values| points.checked_mul(values.len() as u64));
         if points.is_none_or(|points| points > MAX_POINTS) {
             return Err(invalid(format!(
                 "the sweep has more than {MAX_POINTS} points; take fewer values or repeats"
@@ -225,11 +211,7 @@ impl Sweep {
             values.insert(key.clone(), all[(rest % count) as usize].clone());
             rest /= count;
         }
-        Point {
-            index,
-            seed: mix(self.run.seed, index),
-            values,
-        }
+        Point { index, seed: mix(self.run.seed, index), values }
     }
 
     /// The name and a hash of what the results depend on: the points but not their chunks, the text

@@ -12,10 +12,7 @@ fn target() -> &'static Target {
         let name = std::env::var("ASSAY_FUZZ_TARGET").unwrap_or_default();
         find(&name).unwrap_or_else(|| {
             let names: Vec<&str> = assay_fuzz::TARGETS.iter().map(|t| t.name).collect();
-            panic!(
-                "ASSAY_FUZZ_TARGET is {name:?}; it is one of {}",
-                names.join(", ")
-            )
+            panic!("ASSAY_FUZZ_TARGET is {name:?}; it is one of {}", names.join(", "))
         })
     })
 }

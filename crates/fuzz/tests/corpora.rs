@@ -128,11 +128,7 @@ fn corpora_are_small_and_belong_to_targets() {
         let target = assay_fuzz::find(&name);
         let target = target.unwrap_or_else(|| panic!("corpus/{name} has no target"));
         for (path, bytes) in inputs(target) {
-            assert!(
-                bytes.len() <= MAX_INPUT_BYTES,
-                "{path} has {} bytes",
-                bytes.len()
-            );
+            assert!(bytes.len() <= MAX_INPUT_BYTES, "{path} has {} bytes", bytes.len());
             total += bytes.len();
         }
     }

@@ -25,51 +25,24 @@ fn seconds(span: Nanos) -> String {
 fn the_limits_of_the_documents_are_those_of_the_code() {
     let count = |number: usize| group_digits(number as u64);
     let rows = [
-        (
-            "cells of a suite",
-            vec![count(assay_suite::expand::MAX_CELLS)],
-        ),
+        ("cells of a suite", vec![count(assay_suite::expand::MAX_CELLS)]),
         (
             "rounds of a step; jobs of a workload",
-            vec![
-                count(plan::MAX_JOBS as usize),
-                count(plan::MAX_IN_FLIGHT as usize),
-            ],
+            vec![count(plan::MAX_JOBS as usize), count(plan::MAX_IN_FLIGHT as usize)],
         ),
         ("block size", vec![size(assay_io::MAX_IO_BYTES.into())]),
-        (
-            "line of a journal",
-            vec![size(assay_store::journal::MAX_LINE_BYTES)],
-        ),
-        (
-            "drives of a recording",
-            vec![count(assay_stream::index::MAX_DRIVES as usize)],
-        ),
-        (
-            "connections of `serve --nbd`",
-            vec![count(MAX_CONNECTIONS), seconds(HANDSHAKE_TIMEOUT)],
-        ),
-        (
-            "requests in flight and unsent replies",
-            vec![size(MAX_IN_FLIGHT_BYTES)],
-        ),
+        ("line of a journal", vec![size(assay_store::journal::MAX_LINE_BYTES)]),
+        ("drives of a recording", vec![count(assay_stream::index::MAX_DRIVES as usize)]),
+        ("connections of `serve --nbd`", vec![count(MAX_CONNECTIONS), seconds(HANDSHAKE_TIMEOUT)]),
+        ("requests in flight and unsent replies", vec![size(MAX_IN_FLIGHT_BYTES)]),
         (
             "connections of `serve --vfio-user`",
-            vec![
-                format!("{} that wait", count(MAX_WAITING)),
-                seconds(HANDSHAKE_TIMEOUT),
-            ],
+            vec![format!("{} that wait", count(MAX_WAITING)), seconds(HANDSHAKE_TIMEOUT)],
         ),
-        (
-            "message of a vfio-user client",
-            vec![size(MAX_DATA_BYTES as u64)],
-        ),
+        ("message of a vfio-user client", vec![size(MAX_DATA_BYTES as u64)]),
         (
             "payload of an NBD request",
-            vec![
-                size(MAX_PAYLOAD_BYTES.into()),
-                size(MAX_OPTION_BYTES.into()),
-            ],
+            vec![size(MAX_PAYLOAD_BYTES.into()), size(MAX_OPTION_BYTES.into())],
         ),
         (
             "commands of an NVMe/TCP host",
@@ -80,10 +53,7 @@ fn the_limits_of_the_documents_are_those_of_the_code() {
                 seconds(nvme_tcp::COMMAND_LIMIT),
             ],
         ),
-        (
-            "profile file",
-            vec![size(assay_sim_host::profile_file::MAX_BYTES)],
-        ),
+        ("profile file", vec![size(assay_sim_host::profile_file::MAX_BYTES)]),
         (
             "options, jobs, includes",
             vec![
@@ -92,10 +62,7 @@ fn the_limits_of_the_documents_are_those_of_the_code() {
                 format!("{} deep", ini::MAX_INCLUDE_DEPTH),
             ],
         ),
-        (
-            "points of a sweep",
-            vec![group_digits(assay_fleet::sweep::MAX_POINTS)],
-        ),
+        ("points of a sweep", vec![group_digits(assay_fleet::sweep::MAX_POINTS)]),
     ];
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reliability.md");
     let text = std::fs::read_to_string(path).unwrap();

@@ -80,34 +80,23 @@ enum Outcome {
 pub fn collect(paths: &[PathBuf], assumed: &Options) -> Result<Collection, ImportError> {
     let mut candidates = Vec::new();
     for path in paths {
-        let read = |source| ImportError::Read {
-            path: path.clone(),
-            source,
-        };
+        let read = |source| ImportError::Read { path: path.clone(), source };
         if path.as_os_str() == STANDARD_INPUT {
             let name = STANDARD_INPUT.to_owned();
-            candidates.push(Candidate {
-                path: path.clone(),
-                name,
-            });
+            candidates.push(Candidate { path: path.clone(), name });
         } else if fs::metadata(path).map_err(read)?.is_dir() {
             walk(path, path, 0, &mut candidates).map_err(read)?;
         } else {
             let name = path.file_name().unwrap_or(path.as_os_str());
-            candidates.push(Candidate {
-                path: path.clone(),
-                name: name.to_string_lossy().into_owned(),
-            });
+            candidates
+                .push(Candidate { path: path.clone(), name: name.to_string_lossy().into_owned() });
         }
     }
     let mut collection = sorted(read_all(&candidates, assumed), &candidates, assumed);
     for imported in &mut collection.imported {
         imported.jobs.iter_mut().for_each(judge);
     }
-    let listed: Vec<String> = paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let listed: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     match (collection.imported.is_empty(), collection.rejected.first()) {
         (false, _) => Ok(collection),
         (true, None) => Err(ImportError::Nothing(listed.join(", "))),
@@ -116,10 +105,7 @@ pub fn collect(paths: &[PathBuf], assumed: &Options) -> Result<Collection, Impor
                 true => format!("{}: {}", rejected.name, rejected.reason),
                 false => rejected.reason.clone(),
             };
-            Err(ImportError::Nothing(format!(
-                "{} ({first})",
-                listed.join(", ")
-            )))
+            Err(ImportError::Nothing(format!("{} ({first})", listed.join(", "))))
         }
     }
 }
@@ -220,10 +206,7 @@ fn read(file: &Candidate, raw: &mut Vec<u8>, assumed: &Options, jobs: &Mutex<Log
     match format.parse(&text, assumed) {
         Ok(parsed) => {
             source.tool = parsed.tool;
-            Outcome::Results(Imported {
-                source,
-                jobs: parsed.jobs,
-            })
+            Outcome::Results(Imported { source, jobs: parsed.jobs })
         }
         Err(reason) => rejected(format!("{}: {reason}", format.name())),
     }
@@ -273,10 +256,8 @@ fn decompressed(raw: &[u8]) -> Result<Cow<'_, [u8]>, String> {
 /// Text with a byte order mark, which Windows' shells write, as UTF-8 without it.
 fn utf8(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     let units = |of: fn([u8; 2]) -> u16| {
-        let units: Vec<u16> = text[2..]
-            .chunks_exact(2)
-            .map(|pair| of([pair[0], pair[1]]))
-            .collect();
+        let units: Vec<u16> =
+            text[2..].chunks_exact(2).map(|pair| of([pair[0], pair[1]])).collect();
         Cow::Owned(String::from_utf16_lossy(&units).into_bytes())
     };
     match &*text {
@@ -321,10 +302,7 @@ fn sorted(
     for (place, (rates, source)) in attach(&mut collection, logs, candidates) {
         let name = place.file_name().unwrap_or_default().to_string_lossy();
         match rates.job(&name, assumed) {
-            Some(job) => collection.imported.push(Imported {
-                source,
-                jobs: vec![job],
-            }),
+            Some(job) => collection.imported.push(Imported { source, jobs: vec![job] }),
             None => collection.rejected.push(Rejected {
                 name: source.name,
                 reason: "a log of latencies has no rates: import it with its logs _bw and _iops"
@@ -340,10 +318,7 @@ fn drop_tables(collection: &mut Collection) {
     let folder = |file: &Imported| Path::new(&file.source.name).parent().map(Path::to_owned);
     let is = |file: &Imported, format: Format| file.source.format == format.name();
     let own = collection.imported.iter();
-    let outputs: BTreeSet<_> = own
-        .filter(|file| is(file, Format::FioJson))
-        .map(folder)
-        .collect();
+    let outputs: BTreeSet<_> = own.filter(|file| is(file, Format::FioJson)).map(folder).collect();
     let before = collection.imported.len();
     let repeats = |file: &Imported| is(file, Format::EzFio) && outputs.contains(&folder(file));
     collection.imported.retain(|file| !repeats(file));

@@ -77,10 +77,7 @@ impl Format {
         let others = [
             (has(diskspd::KEY) && has(b"<TimeSpan>"), Format::DiskSpd),
             (has(elbencho::KEY), Format::Elbencho),
-            (
-                has(crystaldiskmark::KEY) && has(b"(Q="),
-                Format::CrystalDiskMark,
-            ),
+            (has(crystaldiskmark::KEY) && has(b"(Q="), Format::CrystalDiskMark),
             (yabs::KEYS.iter().all(|key| has(key)), Format::Yabs),
             (has(iocost::KEY) && has(b"wrandiops="), Format::IoCost),
             (has(ezfio::KEY), Format::EzFio),

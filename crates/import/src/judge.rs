@@ -71,12 +71,7 @@ const LARGEST: f64 = 1e18;
 fn drop_senseless(direction: &mut Direction) {
     let summary = &mut direction.summary;
     let latency = &mut summary.latency_ns;
-    let reals = [
-        &mut summary.iops,
-        &mut summary.mib_per_s,
-        &mut latency.mean,
-        &mut latency.stddev,
-    ];
+    let reals = [&mut summary.iops, &mut summary.mib_per_s, &mut latency.mean, &mut latency.stddev];
     for value in reals {
         if !(0.0..=LARGEST).contains(value) {
             *value = 0.0;

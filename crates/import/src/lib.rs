@@ -114,8 +114,7 @@ impl Job {
     /// The reads stand for reads and writes.
     fn one_sum(&mut self) {
         self.note(Note::OneSum);
-        self.unfit
-            .push("reads and writes are in one sum".to_owned());
+        self.unfit.push("reads and writes are in one sum".to_owned());
     }
 
     /// Reads, writes and deallocations.

@@ -83,10 +83,8 @@ pub fn write(
 ) -> Result<Written, ImportError> {
     let (labels, placed) = place(collection, about)?;
     let mut ids = Ids::default();
-    let cells: Vec<CellPlan> = placed
-        .iter()
-        .map(|placed| cell(placed, &labels[placed.drive], &mut ids))
-        .collect();
+    let cells: Vec<CellPlan> =
+        placed.iter().map(|placed| cell(placed, &labels[placed.drive], &mut ids)).collect();
     let manifest = manifest(collection, about, &labels, cells);
     let cells: Vec<Cell<'_>> = placed.iter().zip(&manifest.cells).collect();
     let writer = create_with(destination, &manifest, &cells)?;
@@ -94,12 +92,7 @@ pub fn write(
     let mut unfit = BTreeMap::new();
     let reasons = placed.iter().flat_map(|placed| &placed.job.unfit);
     reasons.for_each(|reason| *unfit.entry(reason.clone()).or_default() += 1);
-    Ok(Written {
-        path,
-        drives: labels,
-        cells: placed.len(),
-        unfit,
-    })
+    Ok(Written { path, drives: labels, cells: placed.len(), unfit })
 }
 
 /// The devices, and the jobs on them.
@@ -116,22 +109,12 @@ fn place<'a>(
         files.flat_map(|(file, imported)| imported.jobs.iter().map(move |job| (file, job)))
     };
     let known: BTreeSet<String> = jobs().map(|(_, job)| name(job)).collect();
-    let listed = || {
-        known
-            .iter()
-            .take(10)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let listed = || known.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
     let labels: Vec<String> = match &about.device {
         None => known.iter().cloned().collect(),
         Some(device) if known.contains(device) => vec![device.clone()],
         Some(device) => {
-            return Err(ImportError::NoSuchDevice {
-                device: device.clone(),
-                known: listed(),
-            });
+            return Err(ImportError::NoSuchDevice { device: device.clone(), known: listed() });
         }
     };
     let is_named = about.drive != DriveRecord::default();
@@ -152,17 +135,11 @@ fn manifest(
     labels: &[String],
     cells: Vec<CellPlan>,
 ) -> Manifest {
-    let files = collection
-        .imported
-        .iter()
-        .map(|imported| imported.source.clone());
+    let files = collection.imported.iter().map(|imported| imported.source.clone());
     let files: Vec<_> = files.collect();
     let tools: BTreeSet<String> = files.iter().map(|file| file.tool.clone()).collect();
     let tools: Vec<String> = tools.into_iter().filter(|tool| !tool.is_empty()).collect();
-    let jobs = collection
-        .imported
-        .iter()
-        .flat_map(|imported| &imported.jobs);
+    let jobs = collection.imported.iter().flat_map(|imported| &imported.jobs);
     let first = jobs.filter_map(|job| job.ended).min();
     let drive = |label: &String| DriveRecord {
         spec: label.clone(),
@@ -193,11 +170,7 @@ fn manifest(
         },
         drives: labels.iter().map(drive).collect(),
         cells,
-        imported: Some(ImportRecord {
-            tools,
-            files,
-            state: about.state.clone(),
-        }),
+        imported: Some(ImportRecord { tools, files, state: about.state.clone() }),
         ..Manifest::default()
     }
 }
@@ -238,21 +211,11 @@ fn cell(placed: &Placed<'_>, label: &str, ids: &mut Ids) -> CellPlan {
         0 => String::new(),
         _ => format!("{name}={text},"),
     };
-    let mix = workload
-        .rwmixread
-        .map(|share| format!("rwmixread={share},"));
+    let mix = workload.rwmixread.map(|share| format!("rwmixread={share},"));
     let point = [
         known("bs", workload.bs_bytes, compact_size(workload.bs_bytes)),
-        known(
-            "iodepth",
-            workload.iodepth.into(),
-            workload.iodepth.to_string(),
-        ),
-        known(
-            "numjobs",
-            workload.numjobs.into(),
-            workload.numjobs.to_string(),
-        ),
+        known("iodepth", workload.iodepth.into(), workload.iodepth.to_string()),
+        known("numjobs", workload.numjobs.into(), workload.numjobs.to_string()),
         mix.unwrap_or_default(),
     ];
     let point = point.concat();
@@ -295,10 +258,7 @@ fn create_with(
             })
             .collect();
         let mut writer = RunWriter::create(destination, manifest)?;
-        writer.append(&Entry::Start {
-            at: created.clone(),
-            resumed: 0,
-        })?;
+        writer.append(&Entry::Start { at: created.clone(), resumed: 0 })?;
         let turns = cells.len().div_ceil(CELLS_PER_TURN);
         for encoder in encoders.iter().cycle().take(turns) {
             while let Ok(Some(part)) = encoder.recv() {
@@ -341,10 +301,7 @@ fn entries<'a>(
     let at = |date: Option<jiff::Timestamp>| date.map_or(created.to_owned(), |d| d.to_string());
     let span = jiff::SignedDuration::from_nanos(i64::try_from(job.elapsed.0).unwrap_or(i64::MAX));
     let began = job.ended.and_then(|ended| ended.checked_sub(span).ok());
-    let start = Entry::CellStart {
-        cell: plan.id.clone(),
-        at: at(began),
-    };
+    let start = Entry::CellStart { cell: plan.id.clone(), at: at(began) };
     let record = |interval| Entry::Interval(IntervalRecord::new(&plan.id, placed.drive, interval));
     let logged = job.logs.iter();
     let logged = logged.flat_map(|logs| logs.series(job.workload.bs_bytes));
@@ -359,11 +316,8 @@ fn entries<'a>(
         values: job.values.clone(),
         ..CellResult::default()
     };
-    let finish = Entry::CellFinish {
-        cell: plan.id.clone(),
-        at: at(job.ended),
-        results: vec![result],
-    };
+    let finish =
+        Entry::CellFinish { cell: plan.id.clone(), at: at(job.ended), results: vec![result] };
     std::iter::once(start)
         .chain(unlogged.into_iter().chain(logged).map(record))
         .chain(warnings(placed, plan))

@@ -59,14 +59,8 @@ fn figures_of_version_3() {
     assert_eq!(job.elapsed, Nanos::from_secs(10));
     assert_eq!(job.ended.unwrap().as_millisecond(), 1_700_000_010_000);
     let workload = &job.workload;
-    assert_eq!(
-        (workload.rw.as_str(), workload.bs_bytes),
-        ("randread", 4096)
-    );
-    assert_eq!(
-        (workload.iodepth, workload.numjobs, workload.direct),
-        (8, 1, true)
-    );
+    assert_eq!((workload.rw.as_str(), workload.bs_bytes), ("randread", 4096));
+    assert_eq!((workload.iodepth, workload.numjobs, workload.direct), (8, 1, true));
     assert_eq!(workload.runtime_ns, 10_000_000_000);
     let read = &job.read.summary;
     assert_eq!((read.ios, read.iops), (100_000, 10_000.0));
@@ -84,15 +78,10 @@ fn figures_of_version_3() {
 #[test]
 fn threads_without_group_reporting() {
     let thread = |ios, mean| json!({ "jobname": "a", "groupid": 0, "job options": { "numjobs": "2" }, "read": side(ios, mean) });
-    let job = job_of(&document(
-        &direct(),
-        &[thread(100_000, 60_000.0), thread(300_000, 100_000.0)],
-    ));
+    let job =
+        job_of(&document(&direct(), &[thread(100_000, 60_000.0), thread(300_000, 100_000.0)]));
     assert_eq!(job.workload.numjobs, 2);
-    assert_eq!(
-        (job.read.summary.ios, job.read.summary.iops),
-        (400_000, 40_000.0)
-    );
+    assert_eq!((job.read.summary.ios, job.read.summary.iops), (400_000, 40_000.0));
     assert_eq!(job.read.summary.latency_ns.mean, 90_900.0);
     assert_eq!(job.read.summary.latency_ns.p99, 0);
     // Deviation of both and of their means.
@@ -107,10 +96,7 @@ fn threads_without_group_reporting() {
 fn percentiles_of_one_thread_of_several() {
     let without = |ios| {
         let mut side = side(ios, 60_000.0);
-        side["clat_ns"]
-            .as_object_mut()
-            .unwrap()
-            .remove("percentile");
+        side["clat_ns"].as_object_mut().unwrap().remove("percentile");
         side
     };
     let thread = |read: Value, write: Value| json!({ "jobname": "a", "job options": { "numjobs": "2" }, "read": read, "write": write });
@@ -162,23 +148,13 @@ fn threads_with_distributions() {
     ];
     let job = job_of(&document(&direct(), &entries));
     let counts = Histogram::decode(&job.read.distribution).unwrap();
-    let counts: Vec<u64> = counts
-        .cumulative()
-        .iter()
-        .map(|(_, count)| *count)
-        .collect();
+    let counts: Vec<u64> = counts.cumulative().iter().map(|(_, count)| *count).collect();
     assert_eq!(counts, [1880, 1980, 2000]);
     let latency = &job.read.summary.latency_ns;
     let close = |found: u64, bin: u64| (bin..bin + bin / 512).contains(&found);
-    assert!(
-        close(latency.p50, 60_160) && close(latency.p95, 100_096),
-        "{latency:?}"
-    );
+    assert!(close(latency.p50, 60_160) && close(latency.p95, 100_096), "{latency:?}");
     // 1,980 of 2,000 are 99 %.
-    assert!(
-        close(latency.p99, 100_096) && close(latency.p99_9, 802_816),
-        "{latency:?}"
-    );
+    assert!(close(latency.p99, 100_096) && close(latency.p99_9, 802_816), "{latency:?}");
     assert!(job.notes.is_empty());
 }
 
@@ -196,23 +172,14 @@ fn figures_of_version_2() {
     assert_eq!(job.device, "sda");
     assert_eq!(job.write.summary.bytes, 8_000_000 * 1024);
     let latency = &job.write.summary.latency_ns;
-    assert_eq!(
-        (latency.p50, latency.p99, latency.mean),
-        (3_024_000, 4_016_000, 3_110_000.0)
-    );
+    assert_eq!((latency.p50, latency.p99, latency.mean), (3_024_000, 4_016_000, 3_110_000.0));
     assert_eq!(latency.samples, 2_000_000);
-    assert_eq!(
-        (job.workload.rw.as_str(), job.workload.iodepth),
-        ("unknown", 0)
-    );
+    assert_eq!((job.workload.rw.as_str(), job.workload.iodepth), ("unknown", 0));
     assert_eq!(job.workload.bs_bytes, 4096);
     assert_eq!(job.unfit.len(), 3, "{:?}", job.unfit);
     let answers = Options::of([("rw", "randwrite"), ("iodepth", "32"), ("direct", "1")]);
     let job = jobs_of(text, &answers).remove(0);
-    assert_eq!(
-        (job.workload.rw.as_str(), job.workload.iodepth),
-        ("randwrite", 32)
-    );
+    assert_eq!((job.workload.rw.as_str(), job.workload.iodepth), ("randwrite", 32));
     assert!(job.unfit.is_empty(), "{:?}", job.unfit);
 }
 
@@ -252,9 +219,7 @@ fn documents_within_text() {
         "fio: warning {{x}}\n{{ not json\nfio-3.36\n{one}\n\na: (groupid=0, jobs=1): err= 0\n{one}\nbye\n"
     );
     assert_eq!(jobs_of(&text, &Options::default()).len(), 2);
-    let odd = one
-        .replace("\"mean\":71900.0", "\"mean\": -nan")
-        .replace("500.0", " nan");
+    let odd = one.replace("\"mean\":71900.0", "\"mean\": -nan").replace("500.0", " nan");
     assert_ne!(odd, one);
     assert_eq!(jobs_of(&odd, &Options::default()).len(), 1);
     let format = Format::of("x", text.as_bytes()).unwrap();
@@ -329,10 +294,7 @@ fn latencies_that_mean_something_else() {
     let with = |change: fn(&mut Value)| {
         let mut side = side(100_000, 71_000.0);
         change(&mut side);
-        job_of(&document(
-            &direct(),
-            &[json!({ "jobname": "a", "job options": {}, "read": side })],
-        ))
+        job_of(&document(&direct(), &[json!({ "jobname": "a", "job options": {}, "read": side })]))
     };
     // From the start of the job: the whole latency is right.
     let job = with(|side| side["clat_ns"]["mean"] = json!(5e9));
@@ -371,23 +333,13 @@ fn unfit_for_comparison() {
         ("ioengine", "null", "null"),
     ] {
         let found = with(name, value);
-        assert!(
-            found.len() == 1 && found[0].contains(reason),
-            "{name}={value}: {found:?}"
-        );
+        assert!(found.len() == 1 && found[0].contains(reason), "{name}={value}: {found:?}");
     }
     assert!(with("size", "100%").is_empty() && with("size", "16G").is_empty());
     let entry =
         |name: &str| json!({ "jobname": name, "job options": {}, "read": side(1000, 70_000.0) });
-    let jobs = jobs_of(
-        &document(&direct(), &[entry("a"), entry("b")]),
-        &Options::default(),
-    );
-    assert!(
-        jobs[0].unfit[0].contains("beside other jobs (b)"),
-        "{:?}",
-        jobs[0].unfit
-    );
+    let jobs = jobs_of(&document(&direct(), &[entry("a"), entry("b")]), &Options::default());
+    assert!(jobs[0].unfit[0].contains("beside other jobs (b)"), "{:?}", jobs[0].unfit);
 }
 
 #[test]
@@ -421,14 +373,8 @@ Disk stats (read/write):
     let (read, write) = (&job.read.summary, &job.write.summary);
     assert_eq!((read.iops, read.bytes), (20_000.1, 200_001 * 4096));
     assert_eq!((write.iops, write.bytes), (5_000.0, 50_000 * 16_384));
-    assert_eq!(
-        (read.latency_ns.mean, read.latency_ns.p99_99),
-        (1_084_630.0, 61_000_000)
-    );
-    assert_eq!(
-        (read.latency_ns.p50, read.latency_ns.p95),
-        (2_000_000, 3_000_000)
-    );
+    assert_eq!((read.latency_ns.mean, read.latency_ns.p99_99), (1_084_630.0, 61_000_000));
+    assert_eq!((read.latency_ns.p50, read.latency_ns.p95), (2_000_000, 3_000_000));
     assert_eq!(write.latency_ns.mean, 2_500_000.0);
     assert_eq!(job.ended.unwrap().to_string(), "2026-02-03T04:05:06Z");
     assert_eq!((job.workload.rwmixread, job.notes.len()), (None, 1));
@@ -450,10 +396,7 @@ r: (groupid=0, jobs=64): err= 0: pid=0: Wed Apr  1 10:44:10 2015
     let job = job_of(text);
     let read = &job.read.summary;
     assert_eq!((read.iops, read.bytes), (5_120.0, 2048 << 20));
-    assert_eq!(
-        (read.latency_ns.max, read.latency_ns.p50),
-        (4_279_600_000, 12_096_000)
-    );
+    assert_eq!((read.latency_ns.max, read.latency_ns.p50), (4_279_600_000, 12_096_000));
     assert_eq!((job.workload.numjobs, job.workload.bs_bytes), (64, 4096));
 }
 
@@ -464,31 +407,13 @@ fn logs_over_time() {
     assert_eq!(kind_of("x/a_bw.3.log"), Some(("x/a", LogKind::Bandwidth)));
     assert_eq!(kind_of("a_iops.log"), Some(("a", LogKind::Iops)));
     assert_eq!(kind_of("dmesg.log"), None);
-    let mut rates = Rates::of(
-        LogKind::Iops,
-        b"500, 1000, 0, 0, 0\n1001, 1200, 0, 0, 0\n1500, 800, 0, 0, 0\n",
-    );
-    rates.merge(Rates::of(
-        LogKind::Iops,
-        b"500, 100, 0, 0, 0\n1000, 100, 0, 0, 0\n",
-    ));
-    rates.merge(Rates::of(
-        LogKind::Latency,
-        b"500, 2000, 0, 0, 0\n1000, 4000, 0, 0, 0\n",
-    ));
+    let mut rates =
+        Rates::of(LogKind::Iops, b"500, 1000, 0, 0, 0\n1001, 1200, 0, 0, 0\n1500, 800, 0, 0, 0\n");
+    rates.merge(Rates::of(LogKind::Iops, b"500, 100, 0, 0, 0\n1000, 100, 0, 0, 0\n"));
+    rates.merge(Rates::of(LogKind::Latency, b"500, 2000, 0, 0, 0\n1000, 4000, 0, 0, 0\n"));
     let series: Vec<_> = rates.series(4096).collect();
-    let ios: Vec<(u64, u64)> = series
-        .iter()
-        .map(|i| (i.ops[0].1.ios, i.ops[0].1.bytes))
-        .collect();
-    assert_eq!(
-        ios,
-        [
-            (550, 550 * 4096),
-            (651, 651 * 4096 + 819),
-            (399, 399 * 4096 + 819)
-        ]
-    );
+    let ios: Vec<(u64, u64)> = series.iter().map(|i| (i.ops[0].1.ios, i.ops[0].1.bytes)).collect();
+    assert_eq!(ios, [(550, 550 * 4096), (651, 651 * 4096 + 819), (399, 399 * 4096 + 819)]);
     assert_eq!(series[2].end, Nanos(1_500_000_000));
     let job = rates.job("a", &Options::of([("bs", "4k")])).unwrap();
     assert_eq!(job.read.summary.ios, 1600);
@@ -496,17 +421,12 @@ fn logs_over_time() {
     assert_eq!(job.read.summary.latency_ns.mean, mean);
     // A busy host writes some lines late: nothing is lost, and the longer interval counts.
     let mut late = Rates::of(LogKind::Iops, b"100, 1000, 0, 0, 0\n200, 1000, 0, 0, 0\n");
-    late.merge(Rates::of(
-        LogKind::Iops,
-        b"200, 500, 0, 0, 0\n400, 500, 0, 0, 0\n",
-    ));
+    late.merge(Rates::of(LogKind::Iops, b"200, 500, 0, 0, 0\n400, 500, 0, 0, 0\n"));
     let ios: Vec<u64> = late.series(0).map(|i| i.ops[0].1.ios).collect();
     assert_eq!(ios, [300, 100]);
     // Without log_avg_msec every line is an I/O.
-    let single = Rates::of(
-        LogKind::Iops,
-        b"1, 1, 0, 4096, 0\n2, 1, 1, 8192, 0\n1100, 1, 0, 4096, 0\n",
-    );
+    let single =
+        Rates::of(LogKind::Iops, b"1, 1, 0, 4096, 0\n2, 1, 1, 8192, 0\n1100, 1, 0, 4096, 0\n");
     let counts: Vec<usize> = single.series(0).map(|i| i.ops.len()).collect();
     assert_eq!(counts, [2, 1]);
 }
@@ -536,10 +456,8 @@ fn logs_of_histograms() {
     let iops = b"500, 10, 0, 0\n1000, 8, 0, 0\n";
     rates.merge(Rates::of(LogKind::Iops, iops));
     let series: Vec<_> = rates.series(4096).collect();
-    let latencies: Vec<(u64, u64)> = series
-        .iter()
-        .map(|i| (i.ops[0].1.ios, i.ops[0].1.latency.count()))
-        .collect();
+    let latencies: Vec<(u64, u64)> =
+        series.iter().map(|i| (i.ops[0].1.ios, i.ops[0].1.latency.count())).collect();
     assert_eq!(latencies, [(5, 5), (4, 4)]);
     let job = rates.job("a", &Options::of([("bs", "4k")])).unwrap();
     let latency = &job.read.summary.latency_ns;
@@ -611,10 +529,7 @@ fn what_is_cut_of_used_directions_changes_nothing() {
         )
     };
     let text = |behind: &str| {
-        let entry = format!(
-            "    {{\n      \"jobname\" : \"a\",\n{}\n    }}",
-            read(behind)
-        );
+        let entry = format!("    {{\n      \"jobname\" : \"a\",\n{}\n    }}", read(behind));
         format!(
             "{{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : [\n{entry},\n{entry}\n  ]\n}}\n"
         )
@@ -622,10 +537,7 @@ fn what_is_cut_of_used_directions_changes_nothing() {
     let jobs = |text: &str| jobs_of(text, &Options::default());
     let plain = jobs(&text("").replace('\n', " "));
     let summary = &plain[0].read.summary;
-    assert_eq!(
-        (summary.ios, summary.errors, summary.latency_ns.max),
-        (40, 2, 90)
-    );
+    assert_eq!((summary.ios, summary.errors, summary.latency_ns.max), (40, 2, 90));
     assert_eq!(jobs(&text("")), plain);
     // What is read is not cut where it follows.
     let behind = format!("{},\n        ", latency("lat_ns").replace("90", "95"));

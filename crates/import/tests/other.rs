@@ -63,10 +63,7 @@ fn diskspd() {
     assert_eq!(workload(job), ("randread", 8192, 16, 2, true));
     let read = &job.read.summary;
     assert_eq!((read.ios, read.iops), (2_000_000, 100_000.0));
-    assert_eq!(
-        (job.elapsed, job.workload.span_bytes),
-        (Nanos::from_secs(20), 32 << 30)
-    );
+    assert_eq!((job.elapsed, job.workload.span_bytes), (Nanos::from_secs(20), 32 << 30));
     let latency = &read.latency_ns;
     assert_eq!(
         (latency.mean, latency.p50, latency.p99, latency.p99_9),
@@ -89,23 +86,14 @@ ISO date,label,path type,paths,hosts,threads,file size,block size,direct IO,rand
 2026-02-03T04:06:06,,file,1,2,4,10737418240,4096,1,1,8,WRITE,9000,10000,11000,10000,43,39.0625,20,90,2500,30000,117.1875,3.0-1
 ";
     let parsed = parsed_file(Format::Elbencho, text);
-    assert_eq!(
-        (parsed.tool.as_str(), parsed.jobs.len()),
-        ("elbencho 3.0-1", 2)
-    );
+    assert_eq!((parsed.tool.as_str(), parsed.jobs.len()), ("elbencho 3.0-1", 2));
     let [reads, mix] = [&parsed.jobs[0], &parsed.jobs[1]];
     assert_eq!(workload(reads), ("randread", 4096, 8, 8, true));
     let read = &reads.read.summary;
-    assert_eq!(
-        (read.iops, read.ios, read.mib_per_s),
-        (40_000.0, 400_000, 156.25)
-    );
+    assert_eq!((read.iops, read.ios, read.mib_per_s), (40_000.0, 400_000, 156.25));
     assert_eq!((read.latency_ns.mean, read.latency_ns.p99), (190_000.0, 0));
     assert_eq!(workload(mix).0, "randrw");
-    assert_eq!(
-        (mix.write.summary.iops, mix.read.summary.iops),
-        (10_000.0, 30_000.0)
-    );
+    assert_eq!((mix.write.summary.iops, mix.read.summary.iops), (10_000.0, 30_000.0));
 }
 
 /// MB are 10^6 bytes.
@@ -143,20 +131,9 @@ Profile: Default
     assert_eq!(workload(random), ("randread", 4096, 32, 16, true));
     assert_eq!(random.read.summary.ios, 500_000);
     assert_eq!(write.write.summary.latency_ns.mean, 24_500.0);
-    assert_eq!(
-        (mix.workload.rwmixread, mix.notes.contains(&Note::OneSum)),
-        (Some(70), true)
-    );
-    assert!(
-        parsed
-            .jobs
-            .iter()
-            .all(|job| job.notes.contains(&Note::BestOfSeveral))
-    );
-    assert_eq!(
-        (seq.workload.span_bytes, seq.elapsed),
-        (1 << 30, Nanos::from_secs(5))
-    );
+    assert_eq!((mix.workload.rwmixread, mix.notes.contains(&Note::OneSum)), (Some(70), true));
+    assert!(parsed.jobs.iter().all(|job| job.notes.contains(&Note::BestOfSeveral)));
+    assert_eq!((seq.workload.span_bytes, seq.elapsed), (1 << 30, Nanos::from_secs(5)));
 }
 
 #[test]
@@ -165,10 +142,7 @@ fn yabs() {
       {"bs":"4k","speed_r":200000,"iops_r":50000,"speed_w":200400,"iops_w":50100,"speed_rw":400400,"iops_rw":100100,"speed_units":"KBps"},
       {"bs":"1m","speed_r":1024000,"iops_r":1000,"speed_w":1048576,"iops_w":1024,"speed_rw":2072576,"iops_rw":2024,"speed_units":"KBps"}]}"#;
     let parsed = parsed_file(Format::Yabs, text);
-    assert_eq!(
-        (parsed.tool.as_str(), parsed.jobs.len()),
-        ("yabs.sh v2025-04-20", 2)
-    );
+    assert_eq!((parsed.tool.as_str(), parsed.jobs.len()), ("yabs.sh v2025-04-20", 2));
     assert_eq!(workload(&parsed.jobs[0]), ("randrw", 4096, 64, 2, true));
     assert_eq!(parsed.jobs[0].read.summary.iops, 50_000.0);
     assert_eq!(parsed.jobs[1].write.summary.mib_per_s, 1024.0);
@@ -183,18 +157,10 @@ fn iocost() {
     let figures: Vec<(String, f64)> = parsed
         .jobs
         .iter()
-        .map(|job| {
-            (
-                job.name.clone(),
-                job.read.summary.iops + job.write.summary.iops,
-            )
-        })
+        .map(|job| (job.name.clone(), job.read.summary.iops + job.write.summary.iops))
         .collect();
     let expected = [10.0, 100_000.0, 90_000.0, 5.0, 80_000.0, 70_000.0];
-    assert_eq!(
-        figures.iter().map(|(_, iops)| *iops).collect::<Vec<_>>(),
-        expected
-    );
+    assert_eq!(figures.iter().map(|(_, iops)| *iops).collect::<Vec<_>>(), expected);
     assert_eq!(workload(&parsed.jobs[2]), ("randread", 4096, 64, 1, true));
     assert_eq!(workload(&parsed.jobs[3]), ("write", 128 << 20, 1, 1, true));
 }
@@ -202,13 +168,7 @@ fn iocost() {
 /// Anything else is of no known kind.
 #[test]
 fn unknown_files() {
-    for text in [
-        "",
-        "{}",
-        "<Results></Results>",
-        "a,b\n1,2\n",
-        "CrystalDiskMark is a program",
-    ] {
+    for text in ["", "{}", "<Results></Results>", "a,b\n1,2\n", "CrystalDiskMark is a program"] {
         assert_eq!(Format::of("x.csv", text.as_bytes()), None, "{text}");
     }
 }
@@ -236,11 +196,7 @@ fn compressed_files() {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
     let found = collect(&[folder.path().to_owned()], &Options::default()).unwrap();
-    let names: Vec<&str> = found
-        .imported
-        .iter()
-        .map(|file| file.source.name.as_str())
-        .collect();
+    let names: Vec<&str> = found.imported.iter().map(|file| file.source.name.as_str()).collect();
     assert_eq!(names, ["a.txt.gz", "b.txt.zst"]);
     assert_eq!(found.imported[0].jobs, found.imported[1].jobs);
     assert_eq!(found.imported[0].jobs.len(), 6);
@@ -275,31 +231,17 @@ fn vdbench() {
     assert_eq!(mix.elapsed, Nanos::from_secs(10));
     let (read, write) = (&mix.read.summary, &mix.write.summary);
     assert_eq!((read.iops, read.ios, write.ios), (1540.0, 15_400, 6600));
-    assert_eq!(
-        (read.latency_ns.mean, write.latency_ns.mean),
-        (300_000.0, 600_000.0)
-    );
-    assert_eq!(
-        (read.latency_ns.max, write.latency_ns.stddev),
-        (2_000_000, 200_000.0)
-    );
+    assert_eq!((read.latency_ns.mean, write.latency_ns.mean), (300_000.0, 600_000.0));
+    assert_eq!((read.latency_ns.max, write.latency_ns.stddev), (2_000_000, 200_000.0));
     let series = mix.logs.as_ref().unwrap().series(4096);
-    let ios: Vec<u64> = series
-        .map(|i| i.ops.iter().map(|(_, op)| op.ios).sum())
-        .collect();
+    let ios: Vec<u64> = series.map(|i| i.ops.iter().map(|(_, op)| op.ios).sum()).collect();
     assert_eq!(ios, [5000, 10_000, 12_000]);
     assert_eq!(mix.unfit.len(), 1, "{:?}", mix.unfit);
     assert_eq!(workload(reads), ("read", 131_072, 1, 8, true));
-    assert!(
-        reads.workload.options.contains("--rate_iops 500"),
-        "{reads:?}"
-    );
+    assert!(reads.workload.options.contains("--rate_iops 500"), "{reads:?}");
     assert_eq!(reads.read.summary.mib_per_s, 62.5);
     let direct = Options::of([("direct", "1")]);
-    let mut known = Format::Vdbench
-        .parse(text.as_bytes(), &direct)
-        .unwrap()
-        .jobs;
+    let mut known = Format::Vdbench.parse(text.as_bytes(), &direct).unwrap().jobs;
     known.iter_mut().for_each(judge);
     assert!(known[0].unfit.is_empty(), "{:?}", known[0].unfit);
 }
@@ -330,29 +272,17 @@ Rand,30,4096,256,1,120000,468.75,2000.0,2300.0
     assert_eq!(reads.read.summary.latency_ns.mean, 510_500.0);
     assert_eq!(reads.read.summary.ios, 60_000_000);
     assert_eq!(writes.write.summary.mib_per_s, 1000.0);
-    assert!(
-        writes.unfit.is_empty() && mix.unfit.len() == 1,
-        "{parsed:?}"
-    );
-    assert_eq!(
-        (mix.workload.rwmixread, mix.elapsed),
-        (Some(70), Nanos::from_secs(1200))
-    );
+    assert!(writes.unfit.is_empty() && mix.unfit.len() == 1, "{parsed:?}");
+    assert_eq!((mix.workload.rwmixread, mix.elapsed), (Some(70), Nanos::from_secs(1200)));
     assert!(mix.notes.contains(&Note::OneSum));
     let quick = text.replace("Drive,", "Drive,QUICKIE-INVALID-RESULTS-");
-    assert_eq!(
-        parsed_file(Format::EzFio, &quick).jobs[0].elapsed,
-        Nanos::from_secs(12)
-    );
+    assert_eq!(parsed_file(Format::EzFio, &quick).jobs[0].elapsed, Nanos::from_secs(12));
 
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("ezfio_tests_x.csv", text);
     let paths = [folder.path().to_owned()];
-    assert_eq!(
-        collect(&paths, &Options::default()).unwrap().imported.len(),
-        1
-    );
+    assert_eq!(collect(&paths, &Options::default()).unwrap().imported.len(), 1);
     write(
         "TestRand_w0_bs4096.out",
         "[JOBFILE]\n[test]\n[STDOUT]\n{\"fio version\": \"fio-3.16\", \"jobs\": [{\"jobname\": \"test\", \
@@ -360,11 +290,7 @@ Rand,30,4096,256,1,120000,468.75,2000.0,2300.0
          \"io_bytes\": 40960, \"runtime\": 1000, \"iops\": 10.0}}]}\n[STDERR]\n",
     );
     let found = collect(&paths, &Options::default()).unwrap();
-    assert_eq!(
-        (found.imported.len(), found.duplicates),
-        (1, 1),
-        "{found:?}"
-    );
+    assert_eq!((found.imported.len(), found.duplicates), (1, 1), "{found:?}");
     assert_eq!(found.imported[0].source.name, "TestRand_w0_bs4096.out");
 }
 
@@ -377,16 +303,8 @@ fn iotune() {
     let parsed = parsed_file(Format::IoTune, text);
     let figures: Vec<(&str, f64, f64)> = (parsed.jobs.iter())
         .map(|job| {
-            let side = if job.read.summary.ios > 0 {
-                &job.read
-            } else {
-                &job.write
-            };
-            (
-                job.name.as_str(),
-                side.summary.iops.round(),
-                side.summary.mib_per_s.round(),
-            )
+            let side = if job.read.summary.ios > 0 { &job.read } else { &job.write };
+            (job.name.as_str(), side.summary.iops.round(), side.summary.mib_per_s.round())
         })
         .collect();
     assert_eq!(

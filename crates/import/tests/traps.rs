@@ -13,10 +13,7 @@ use serde_json::{Value, json};
 
 fn job_of(text: &str) -> Job {
     let format = Format::of("result", text.as_bytes()).unwrap();
-    let mut jobs = format
-        .parse(text.as_bytes(), &Options::default())
-        .unwrap()
-        .jobs;
+    let mut jobs = format.parse(text.as_bytes(), &Options::default()).unwrap().jobs;
     assert_eq!(jobs.len(), 1);
     jobs.remove(0)
 }
@@ -80,10 +77,8 @@ fn percentiles_of_syncs_and_submissions_are_no_latencies() {
 /// A submission that blocks has most of the latency; percentiles of the rest are none of it.
 #[test]
 fn percentiles_of_a_smaller_part_are_left_out_with_the_reason() {
-    let blocked = SYNCS.replace(
-        "lat (usec): min=2, max=929, avg= 9.92",
-        "lat (usec): min=2, max=929, avg= 19.92",
-    );
+    let blocked = SYNCS
+        .replace("lat (usec): min=2, max=929, avg= 9.92", "lat (usec): min=2, max=929, avg= 19.92");
     let text = job_of(&blocked.replace(
         "clat (usec): min=2, max=929, avg= 19.92",
         "clat (usec): min=2, max=929, avg= 9.70",
@@ -91,10 +86,9 @@ fn percentiles_of_a_smaller_part_are_left_out_with_the_reason() {
     let of_json = job_of(&document(&json!({}), |entry| {
         entry["read"]["lat_ns"]["mean"] = json!(150_000.0);
     }));
-    for (job, latency) in [
-        (&text, text.write.summary.latency_ns),
-        (&of_json, of_json.read.summary.latency_ns),
-    ] {
+    for (job, latency) in
+        [(&text, text.write.summary.latency_ns), (&of_json, of_json.read.summary.latency_ns)]
+    {
         assert_eq!((latency.p50, latency.p99), (0, 0));
         assert!(job.notes.contains(&Note::SubmissionBlocked), "{job:?}");
     }
@@ -107,17 +101,13 @@ fn percentiles_of_a_smaller_part_are_left_out_with_the_reason() {
 #[test]
 fn a_job_that_ended_with_an_error_says_so() {
     let of_json = |code: u32| job_of(&document(&json!({}), |entry| entry["error"] = json!(code)));
-    for (code, errors, reason) in [
-        (5, 1, "Input/output error"),
-        (28, 0, "No space left"),
-        (84, 0, "are not right"),
-    ] {
+    for (code, errors, reason) in
+        [(5, 1, "Input/output error"), (28, 0, "No space left"), (84, 0, "are not right")]
+    {
         let job = of_json(code);
         assert_eq!(job.read.summary.errors, errors);
-        let text = SYNCS.replace(
-            "err= 0",
-            &format!("err={code:2} (file:io_u.c:1, func=f, error=E)"),
-        );
+        let text =
+            SYNCS.replace("err= 0", &format!("err={code:2} (file:io_u.c:1, func=f, error=E)"));
         let printed = job_of(&text);
         assert_eq!(printed.write.summary.errors, errors);
         for reasons in [job.unfit.join("; "), printed.unfit.join("; ")] {
@@ -224,15 +214,9 @@ fn many_jobs_of_one_file() {
     let jobs: Vec<Value> = (0..60_000).map(entry).collect();
     let text = json!({ "fio version": "fio-3.36", "jobs": jobs }).to_string();
     let began = Instant::now();
-    let parsed = Format::FioJson
-        .parse(text.as_bytes(), &Options::default())
-        .unwrap();
+    let parsed = Format::FioJson.parse(text.as_bytes(), &Options::default()).unwrap();
     assert_eq!(parsed.jobs.len(), 60_000);
-    assert!(
-        began.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        began.elapsed()
-    );
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 /// A terse line is that of one thread, or of all with `group_reporting`: it does not say which.
@@ -240,17 +224,11 @@ fn many_jobs_of_one_file() {
 fn threads_of_terse_output_are_not_known() {
     let direction = ["10000;1000;250;10000;1;9;5.0;1.0;10;90;40.0;5.0"];
     let percentiles = ["50.000000%=40"; 20].join(";");
-    let side = format!(
-        "{};{percentiles};11;99;45.0;5.0;1;9;50.0%;500.0;1.0",
-        direction[0]
-    );
+    let side = format!("{};{percentiles};11;99;45.0;5.0;1;9;50.0%;500.0;1.0", direction[0]);
     let line = format!("3;fio-3.33;a;0;0;{side};{side};1.0%;2.0%;3;0;4\n");
     let parse = |text: &str, assumed: &[(&'static str, &'static str)]| {
         let assumed = Options::of(assumed.iter().copied());
-        let mut jobs = Format::FioTerse
-            .parse(text.as_bytes(), &assumed)
-            .unwrap()
-            .jobs;
+        let mut jobs = Format::FioTerse.parse(text.as_bytes(), &assumed).unwrap().jobs;
         assert_eq!(jobs.len(), 1);
         let job = jobs.remove(0);
         (job.workload.numjobs, job.unfit.join("; "))

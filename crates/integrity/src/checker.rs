@@ -21,10 +21,7 @@ pub struct CheckerOptions {
 #[derive(Debug)]
 enum Checks {
     /// What this worker wrote.
-    Own {
-        verifier: Verifier,
-        map: GenerationMap,
-    },
+    Own { verifier: Verifier, map: GenerationMap },
     /// What others wrote.
     Others(BlockReader),
 }
@@ -52,12 +49,7 @@ impl JobChecker {
         } else {
             Checks::Others(BlockReader::new(seed, interval_bytes))
         };
-        Ok(JobChecker {
-            checks,
-            read_back_at: options.offset_bytes,
-            report,
-            options,
-        })
+        Ok(JobChecker { checks, read_back_at: options.offset_bytes, report, options })
     }
 
     fn map(&mut self) -> Option<&mut GenerationMap> {
@@ -150,8 +142,7 @@ impl JobChecker {
 
     /// A write has begun there.
     pub fn has_begun(&mut self, offset_bytes: u64) -> bool {
-        self.map()
-            .is_some_and(|map| map.generation(offset_bytes) > 0)
+        self.map().is_some_and(|map| map.generation(offset_bytes) > 0)
     }
 
     /// False where a write never completed: its blocks have no defined content.

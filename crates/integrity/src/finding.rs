@@ -61,9 +61,7 @@ impl Unjudged {
 
     /// Of a key in JSON.
     pub fn of_name(name: &str) -> Option<Unjudged> {
-        Unjudged::ALL
-            .into_iter()
-            .find(|reason| reason.name() == name)
+        Unjudged::ALL.into_iter().find(|reason| reason.name() == name)
     }
 
     /// In words, after the number of blocks.
@@ -142,7 +140,9 @@ pub enum FindingKind {
         found_generation: u64,
     },
     /// An intact, older block of this offset.
-    Stale { found_generation: u64 },
+    Stale {
+        found_generation: u64,
+    },
     /// No trace of this job's writes, but this.
     Lost(FoundInstead),
 }
@@ -172,26 +172,16 @@ impl fmt::Display for Finding {
         let (len, offset) = (self.len_bytes, self.offset_bytes);
         write!(f, "block of {len} bytes at byte {offset}: ")?;
         match self.kind {
-            FindingKind::Corrupt {
-                first_bad_byte,
-                flipped_bits,
-            } => {
+            FindingKind::Corrupt { first_bad_byte, flipped_bits } => {
                 let at = offset + u64::from(first_bad_byte);
-                write!(
-                    f,
-                    "corrupt from its byte {first_bad_byte} (byte {at} of the drive), "
-                )?;
+                write!(f, "corrupt from its byte {first_bad_byte} (byte {at} of the drive), ")?;
                 match flipped_bits {
                     Some(1) => write!(f, "1 bit flipped"),
                     Some(bits) => write!(f, "{bits} bits flipped"),
                     None => write!(f, "many bits differ"),
                 }
             }
-            FindingKind::Torn {
-                newer,
-                older,
-                first_old_sector: sector,
-            } => {
+            FindingKind::Torn { newer, older, first_old_sector: sector } => {
                 let other =
                     older.map_or("the content before it".to_owned(), |g| format!("write {g}"));
                 write!(
@@ -200,10 +190,7 @@ impl fmt::Display for Finding {
                      there is {other}"
                 )
             }
-            FindingKind::Misplaced {
-                belongs_to_bytes,
-                found_generation,
-            } => write!(
+            FindingKind::Misplaced { belongs_to_bytes, found_generation } => write!(
                 f,
                 "misplaced: holds write {found_generation} of the block at byte {belongs_to_bytes}"
             ),
@@ -329,9 +316,7 @@ impl VerifyReport {
 
     /// The first findings.
     pub fn first_findings(&self) -> Vec<Finding> {
-        let displaced = self
-            .displaced_of(true)
-            .flat_map(|displaced| &displaced.first);
+        let displaced = self.displaced_of(true).flat_map(|displaced| &displaced.first);
         let all = self.first.iter().chain(displaced);
         all.take(VerifyReport::KEPT).copied().collect()
     }
@@ -352,10 +337,7 @@ impl VerifyReport {
 
     fn displaced_of(&self, is_at_home: bool) -> impl Iterator<Item = &Displaced> {
         let of_seed = move |(seed, _): &(&u64, &Displaced)| self.seeds.contains(seed) == is_at_home;
-        self.displaced
-            .iter()
-            .filter(of_seed)
-            .map(|(_, displaced)| displaced)
+        self.displaced.iter().filter(of_seed).map(|(_, displaced)| displaced)
     }
 
     /// Seed of the blocks, needed to verify them again later; `None` for several.

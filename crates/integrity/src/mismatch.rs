@@ -82,11 +82,7 @@ pub fn classify<T: Copy + Into<OriginClass>>(
     }
     let corrupted =
         |run: &MismatchRun<T>| matches!(run.origin.into(), O::Damaged | O::Foreign | O::Unknown);
-    Some(if runs.iter().any(corrupted) {
-        MismatchClass::Corrupt
-    } else {
-        MismatchClass::Torn
-    })
+    Some(if runs.iter().any(corrupted) { MismatchClass::Corrupt } else { MismatchClass::Torn })
 }
 
 #[cfg(test)]

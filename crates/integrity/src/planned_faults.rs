@@ -200,11 +200,7 @@ impl Faults {
         for late in due {
             self.write(late.offset_bytes, &late.bytes, media)?;
         }
-        let Command {
-            op,
-            offset_bytes,
-            len_bytes,
-        } = command;
+        let Command { op, offset_bytes, len_bytes } = command;
         let fault = self.state().trigger(op);
         let (mut offset_bytes, mut len_bytes) = (offset_bytes, len_bytes);
         match fault {
@@ -238,11 +234,7 @@ impl Faults {
             Some(BenchFault::DamagedBlock(by)) => self.invert(offset_bytes, by, media)?,
             Some(BenchFault::EarlyWrite(late_ios)) => {
                 let bytes = data_of(media, len_bytes);
-                self.state().late.push(DelayedWrite {
-                    left_ios: late_ios,
-                    offset_bytes,
-                    bytes,
-                });
+                self.state().late.push(DelayedWrite { left_ios: late_ios, offset_bytes, bytes });
                 return Ok(Execution::Omit);
             }
         }
@@ -251,10 +243,7 @@ impl Faults {
             Op::Flush => self.state().before_flush.clear(),
             _ => {}
         }
-        Ok(Execution::Execute {
-            offset_bytes,
-            len_bytes,
-        })
+        Ok(Execution::Execute { offset_bytes, len_bytes })
     }
 
     pub fn make_stale(&self, offset_bytes: u64, bytes: &mut [u8]) {
@@ -370,9 +359,7 @@ impl FaultState {
             // A delay of 0 is due at once.
             late.left_ios = late.left_ios.saturating_sub(1);
         }
-        self.late
-            .extract_if(.., |late| late.left_ios == 0)
-            .collect()
+        self.late.extract_if(.., |late| late.left_ios == 0).collect()
     }
 }
 

@@ -82,10 +82,7 @@ impl Buffers {
     /// The buffer of a slot; panics when the slot is in flight or does not exist.
     #[inline]
     pub fn slot(&mut self, slot: u32) -> &mut [u8] {
-        assert!(
-            !self.in_flight[slot as usize],
-            "slot {slot} is in flight and owned by the kernel"
-        );
+        assert!(!self.in_flight[slot as usize], "slot {slot} is in flight and owned by the kernel");
         // SAFETY: the slot exists (checked by the index above) and lies inside the mapping; it is
         // not in flight, so the kernel does not touch it; `&mut self` excludes every other borrow.
         unsafe { std::slice::from_raw_parts_mut(self.pointer(slot), self.slot_bytes) }

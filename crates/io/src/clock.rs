@@ -84,10 +84,7 @@ fn read_both() -> (u64, Instant) {
 
 fn calibrate() -> Clock {
     let (first_ticks, first_at) = read_both();
-    let mut clock = Clock {
-        base: first_at,
-        tsc: None,
-    };
+    let mut clock = Clock { base: first_at, tsc: None };
     if !kernel_uses_tsc() {
         return clock;
     }
@@ -104,10 +101,7 @@ fn calibrate() -> Clock {
         && let Ok(ns_per_tick_q32) = u64::try_from(q32)
         && ns_per_tick_q32 > 0
     {
-        clock.tsc = Some(Tsc {
-            base: first_ticks,
-            ns_per_tick_q32,
-        });
+        clock.tsc = Some(Tsc { base: first_ticks, ns_per_tick_q32 });
     }
     clock
 }
@@ -152,11 +146,7 @@ impl Clock {
 
     /// Name of the clock source.
     pub fn source(&self) -> &'static str {
-        if self.tsc.is_some() {
-            "tsc"
-        } else {
-            "clock_gettime"
-        }
+        if self.tsc.is_some() { "tsc" } else { "clock_gettime" }
     }
 
     /// Sleeps while the instant is far, spins for the last `SPIN`, so that open-loop I/Os start

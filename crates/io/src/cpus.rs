@@ -60,10 +60,7 @@ impl CpuList {
         let allowed = CpuList::allowed();
         match self.0.iter().find(|cpu| !allowed.0.contains(cpu)) {
             None => Ok(()),
-            Some(&cpu) => Err(CpuListError::NotAllowed {
-                cpu,
-                allowed: allowed.to_string(),
-            }),
+            Some(&cpu) => Err(CpuListError::NotAllowed { cpu, allowed: allowed.to_string() }),
         }
     }
 
@@ -78,20 +75,14 @@ impl CpuList {
         for &cpu in &self.0 {
             mask.set(cpu as usize);
         }
-        sched_setaffinity(None, &mask).map_err(|errno| TargetError::Cpus {
-            cpus: self.to_string(),
-            source: errno.into(),
-        })
+        sched_setaffinity(None, &mask)
+            .map_err(|errno| TargetError::Cpus { cpus: self.to_string(), source: errno.into() })
     }
 }
 
 fn of_node(node: &str) -> Result<CpuList, CpuListError> {
-    let failed = |why: String| CpuListError::Node {
-        node: node.to_owned(),
-        why,
-    };
-    node.parse::<u32>()
-        .map_err(|error| failed(error.to_string()))?;
+    let failed = |why: String| CpuListError::Node { node: node.to_owned(), why };
+    node.parse::<u32>().map_err(|error| failed(error.to_string()))?;
     let path = format!("/sys/devices/system/node/node{node}/cpulist");
     let list = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
     match list.trim() {
@@ -108,10 +99,7 @@ impl FromStr for CpuList {
         let number = |word: &str| -> Result<u32, CpuListError> {
             let cpu: u32 = word.trim().parse().map_err(|_| wrong())?;
             if cpu as usize >= CpuSet::MAX_CPU {
-                return Err(CpuListError::Number {
-                    cpu,
-                    greatest: CpuSet::MAX_CPU - 1,
-                });
+                return Err(CpuListError::Number { cpu, greatest: CpuSet::MAX_CPU - 1 });
             }
             Ok(cpu)
         };

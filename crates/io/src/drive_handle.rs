@@ -120,9 +120,7 @@ impl DriveHandle {
     pub(crate) fn files(&self) -> Vec<&File> {
         match self.joined.is_empty() {
             true => vec![&*self.file],
-            false => (self.joined.iter())
-                .map(|joined| &*joined.handle.file)
-                .collect(),
+            false => (self.joined.iter()).map(|joined| &*joined.handle.file).collect(),
         }
     }
 

@@ -19,11 +19,7 @@ pub fn prefer_huge_pages<T>(table: &[T]) {
     // what memory holds nor whether it can be accessed. A kernel without huge pages rejects the
     // advice, which does not matter.
     let _ = unsafe {
-        madvise(
-            start.wrapping_add(skipped).cast_mut().cast(),
-            length,
-            Advice::LinuxHugepage,
-        )
+        madvise(start.wrapping_add(skipped).cast_mut().cast(), length, Advice::LinuxHugepage)
     };
 }
 

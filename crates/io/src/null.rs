@@ -14,10 +14,7 @@ pub(crate) struct Completed {
 
 impl Completed {
     pub fn new(slots: u32) -> Completed {
-        Completed {
-            clock: Clock::monotonic(),
-            done: Vec::with_capacity(slots as usize),
-        }
+        Completed { clock: Clock::monotonic(), done: Vec::with_capacity(slots as usize) }
     }
 
     /// Takes all completions; with none, it waits until `until`.
@@ -53,10 +50,9 @@ impl Target for NullTarget {
 
     #[inline]
     fn submit(&mut self, batch: &[Io]) -> Result<(), TargetError> {
-        self.0.done.extend(batch.iter().map(|io| Completion {
-            slot: io.slot,
-            result: io.len_bytes as i32,
-        }));
+        self.0.done.extend(
+            batch.iter().map(|io| Completion { slot: io.slot, result: io.len_bytes as i32 }),
+        );
         Ok(())
     }
 

@@ -69,10 +69,7 @@ impl PassthruTarget {
         let opened = drive.passthru().ok_or_else(no_device)?;
         let node = opened.as_ref().as_ref();
         let node = node.map_err(|error| invalid(error.kind(), error.to_string()))?;
-        if let Some(most) = node
-            .max_command_bytes
-            .filter(|&most| u64::from(slot_bytes) > most)
-        {
+        if let Some(most) = node.max_command_bytes.filter(|&most| u64::from(slot_bytes) > most) {
             let what = format!(
                 "one command transfers at most {most} bytes here, and passthrough commands are \
                  not split; lower --bs or use --engine uring"
@@ -110,8 +107,7 @@ unsafe impl Encode for NvmeCommands {
             Op::Read => {
                 let mut read = Read::of(self.nsid, slba, blocks);
                 if let Some(protection) = self.protection {
-                    read.set_protection(protection.prinfo())
-                        .set_initial_reference(slba as u32);
+                    read.set_protection(protection.prinfo()).set_initial_reference(slba as u32);
                 }
                 (read.entry(), buffer as u64, io.len_bytes)
             }
@@ -119,14 +115,10 @@ unsafe impl Encode for NvmeCommands {
                 let mut write = Write::of(self.nsid, slba, blocks);
                 write.set_fua(io.fua);
                 if let Some(placement) = &mut self.placement {
-                    write
-                        .set_directive(DATA_PLACEMENT)
-                        .set_directive_specific(placement.next_id());
+                    write.set_directive(DATA_PLACEMENT).set_directive_specific(placement.next_id());
                 }
                 if let Some(protection) = self.protection {
-                    write
-                        .set_protection(protection.prinfo())
-                        .set_initial_reference(slba as u32);
+                    write.set_protection(protection.prinfo()).set_initial_reference(slba as u32);
                 }
                 let mut opcode = NvmOpcode::WRITE;
                 if let Some(zone) = self.append_zone_bytes {
@@ -142,9 +134,7 @@ unsafe impl Encode for NvmeCommands {
             Op::WriteZeroes => {
                 let mut zeroes = WriteZeroes::of(self.nsid, slba, blocks);
                 if self.protection.is_some() {
-                    zeroes
-                        .set_protection(prinfo::ACTION)
-                        .set_initial_reference(slba as u32);
+                    zeroes.set_protection(prinfo::ACTION).set_initial_reference(slba as u32);
                 }
                 (zeroes.entry(), 0, 0)
             }
@@ -166,9 +156,7 @@ unsafe impl Encode for NvmeCommands {
             built = built.buf_index(Some(io.slot as u16));
         }
         // The completion has no byte count: a command transfers all or nothing.
-        built
-            .build()
-            .user_data(u64::from(io.slot) | u64::from(io.len_bytes) << 32)
+        built.build().user_data(u64::from(io.slot) | u64::from(io.len_bytes) << 32)
     }
 
     /// The result is 0, an NVMe status, or a negated errno.

@@ -13,11 +13,7 @@ pub struct PlacementIds {
 impl PlacementIds {
     /// Chosen at random with `random`, else each in turn.
     pub fn new(ids: Vec<u16>, random: Option<Rng>) -> PlacementIds {
-        PlacementIds {
-            ids,
-            next: 0,
-            random,
-        }
+        PlacementIds { ids, next: 0, random }
     }
 
     /// Of the next write; the default one (0) without identifiers.

@@ -28,10 +28,8 @@ const MAX_HINT: u16 = 1023;
 impl IoPriority {
     /// Of the calling thread.
     pub fn set(self) -> Result<(), TargetError> {
-        set_io_priority(self.packed()).map_err(|source| TargetError::Priority {
-            priority: self.to_string(),
-            source,
-        })
+        set_io_priority(self.packed())
+            .map_err(|source| TargetError::Priority { priority: self.to_string(), source })
     }
 
     /// As the kernel has it, of a thread and of an I/O.
@@ -55,11 +53,7 @@ impl FromStr for IoPriority {
         let hint = number(0, MAX_HINT).ok_or(())?;
         let place = CLASSES.iter().position(|known| *known == class).ok_or(())?;
         match parts.next() {
-            None => Ok(IoPriority {
-                class: place as u16 + 1,
-                level,
-                hint,
-            }),
+            None => Ok(IoPriority { class: place as u16 + 1, level, hint }),
             Some(_) => Err(()),
         }
     }

@@ -222,9 +222,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         };
         let buffers = Buffers::new(slots, slot_bytes)?;
         let ring: IoUring<S, C> = build(slots, options).map_err(|e| failed("io_uring_setup", e))?;
-        ring.submitter()
-            .register_files(files)
-            .map_err(|e| failed("registering the file", e))?;
+        ring.submitter().register_files(files).map_err(|e| failed("registering the file", e))?;
         let iovec = |slot| libc::iovec {
             iov_base: buffers.pointer(slot).cast(),
             iov_len: buffers.slot_bytes(),
@@ -235,12 +233,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         // after it is gone itself.
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&iovecs) }.is_ok();
         if !fixed_buffers {
-            limited_event!(
-                Clock::monotonic().now(),
-                INFO,
-                drive,
-                "no registered buffers"
-            );
+            limited_event!(Clock::monotonic().now(), INFO, drive, "no registered buffers");
         }
         Ok(Ring {
             ring,
@@ -337,11 +330,9 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
                 self.queued = self.ring.submission().len();
                 Ok(())
             }
-            Err(source) => Err(TargetError::Io {
-                drive: self.drive.clone(),
-                what: "io_uring_enter",
-                source,
-            }),
+            Err(source) => {
+                Err(TargetError::Io { drive: self.drive.clone(), what: "io_uring_enter", source })
+            }
         }
     }
 
@@ -388,17 +379,9 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             return Ok(());
         }
         let want = min.min(self.in_flight);
-        let mut got = if self.queued == 0 {
-            self.collect(out, &decode)
-        } else {
-            0
-        };
+        let mut got = if self.queued == 0 { self.collect(out, &decode) } else { 0 };
         while got < want {
-            let left = if until == Nanos::MAX {
-                Nanos::MAX
-            } else {
-                until - self.clock.now()
-            };
+            let left = if until == Nanos::MAX { Nanos::MAX } else { until - self.clock.now() };
             if left > SPIN {
                 self.enter(want - got, (left != Nanos::MAX).then(|| left - SPIN))?;
             } else {
@@ -462,10 +445,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         let deadline = self.clock.now() + DRAIN_TIMEOUT;
         let mut drained = Vec::new();
         // Every user data begins with its slot.
-        let slot_of = |user_data: u64, result: i32| Completion {
-            slot: user_data as u32,
-            result,
-        };
+        let slot_of = |user_data: u64, result: i32| Completion { slot: user_data as u32, result };
         while self.in_flight > 0 && !self.abandoned {
             let late = self.clock.now() >= deadline;
             self.abandoned = late || self.reap(1, deadline, &mut drained, slot_of).is_err();

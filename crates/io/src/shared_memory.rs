@@ -46,20 +46,9 @@ impl SharedMemory {
         // SAFETY: the kernel chooses an address range that is free, so that no memory of this
         // process is replaced; nothing but this value knows the address.
         let start = unsafe {
-            mmap(
-                std::ptr::null_mut(),
-                len,
-                protection,
-                MapFlags::SHARED,
-                file,
-                offset_bytes,
-            )
+            mmap(std::ptr::null_mut(), len, protection, MapFlags::SHARED, file, offset_bytes)
         }?;
-        Ok(SharedMemory {
-            start: start.cast(),
-            len,
-            writable,
-        })
+        Ok(SharedMemory { start: start.cast(), len, writable })
     }
 
     /// Its length in bytes.
@@ -108,9 +97,7 @@ impl SharedMemory {
                 // SAFETY: as for the copy below; the word is aligned, and within since all bytes
                 // are.
                 unsafe {
-                    to.cast::<u32>()
-                        .add(index)
-                        .write_volatile(u32::from_ne_bytes(value));
+                    to.cast::<u32>().add(index).write_volatile(u32::from_ne_bytes(value));
                 }
             }
             return true;

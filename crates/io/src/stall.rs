@@ -13,11 +13,7 @@ pub struct StallTimer {
 impl StallTimer {
     /// A loop begins now; `timeout` is the longest time without a completion.
     pub fn new(now: Nanos, timeout: Nanos) -> StallTimer {
-        StallTimer {
-            since: now,
-            timeout,
-            was_expired: false,
-        }
+        StallTimer { since: now, timeout, was_expired: false }
     }
 
     /// A completion came, or the first I/O in flight was submitted.

@@ -50,10 +50,7 @@ impl BlockingCalls {
     #[must_use]
     pub fn with_atomic_writes(self, atomic: bool) -> BlockingCalls {
         let flags = if atomic { RWF_ATOMIC } else { 0 };
-        BlockingCalls {
-            write_flags: ReadWriteFlags::from_bits_retain(flags),
-            ..self
-        }
+        BlockingCalls { write_flags: ReadWriteFlags::from_bits_retain(flags), ..self }
     }
 
     /// Does an I/O with the buffer of its slot; bytes moved, or a negated `errno`.
@@ -135,10 +132,7 @@ impl Target for SyncTarget {
         for io in batch {
             let buffer = self.buffers.slot(io.slot);
             let result = self.calls.run(&self.drive, io, buffer);
-            self.completed.done.push(Completion {
-                slot: io.slot,
-                result,
-            });
+            self.completed.done.push(Completion { slot: io.slot, result });
         }
         Ok(())
     }

@@ -284,13 +284,8 @@ pub fn device_mapper_status(control: &File, major: u32, minor: u32) -> io::Resul
     // SAFETY: the request reads and writes `struct dm_ioctl` and what follows it up to its
     // `data_size`, which is the length of `buffer`; any bytes are valid for it, and it is borrowed
     // exclusively for the call.
-    let result = unsafe {
-        libc::ioctl(
-            control.as_raw_fd(),
-            DM_TABLE_STATUS as _,
-            buffer.as_mut_ptr(),
-        )
-    };
+    let result =
+        unsafe { libc::ioctl(control.as_raw_fd(), DM_TABLE_STATUS as _, buffer.as_mut_ptr()) };
     if result != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -315,13 +310,7 @@ pub(crate) fn cached_pages(file: &File, offset_bytes: u64, len_bytes: u64) -> io
     // SAFETY: the call reads one `struct cachestat_range` (two u64) and writes one `struct
     // cachestat` (five u64); both pointers are valid for that for the length of the call.
     let result = unsafe {
-        libc::syscall(
-            SYS_CACHESTAT,
-            file.as_raw_fd(),
-            range.as_ptr(),
-            counts.as_mut_ptr(),
-            0,
-        )
+        libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0)
     };
     match result {
         0 => Ok(counts[0]),
@@ -355,10 +344,7 @@ pub(crate) fn resident_pages(file: &File, offset_bytes: u64, len_bytes: u64) -> 
             if result == 0 { Ok(()) } else { Err(error) }
         };
         result?;
-        resident += states[..pages]
-            .iter()
-            .filter(|&&state| state & 1 == 1)
-            .count() as u64;
+        resident += states[..pages].iter().filter(|&&state| state & 1 == 1).count() as u64;
         at += bytes as u64;
     }
     Ok(resident)
@@ -408,11 +394,7 @@ pub fn file_extents(file: &File, from_bytes: u64, len_bytes: u64) -> io::Result<
     let count = (word(20) as usize).min(FIEMAP_EXTENTS);
     let extent = |number: usize| {
         let at = FIEMAP_BYTES + number * FIEMAP_EXTENT_BYTES;
-        FileExtent {
-            offset_bytes: long(at),
-            len_bytes: long(at + 16),
-            flags: word(at + 40),
-        }
+        FileExtent { offset_bytes: long(at), len_bytes: long(at + 16), flags: word(at + 40) }
     };
     Ok((0..count).map(extent).collect())
 }
@@ -452,23 +434,13 @@ pub fn read_registers<const COUNT: usize>(
     // SAFETY: a new mapping at an address of the kernel's choice, for reading; it is unmapped below
     // and no reference into it is made.
     let base = unsafe {
-        mmap(
-            std::ptr::null_mut(),
-            WINDOW_BYTES,
-            ProtFlags::READ,
-            MapFlags::SHARED,
-            window,
-            0,
-        )
+        mmap(std::ptr::null_mut(), WINDOW_BYTES, ProtFlags::READ, MapFlags::SHARED, window, 0)
     }?;
     let values = offsets.map(|offset| {
         // SAFETY: every offset is a multiple of 4 within the mapped page (asserted); registers
         // change at any time, hence volatile.
         u32::from_le(unsafe {
-            base.cast::<u8>()
-                .add(offset as usize)
-                .cast::<u32>()
-                .read_volatile()
+            base.cast::<u8>().add(offset as usize).cast::<u32>().read_volatile()
         })
     });
     // SAFETY: the mapping made above, no longer used.

@@ -66,10 +66,7 @@ impl Queue {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let waits = |state: &mut State| state.calls.is_empty() && !state.is_closed;
         let waited = self.changed.wait_while(state, waits);
-        waited
-            .unwrap_or_else(PoisonError::into_inner)
-            .calls
-            .pop_front()
+        waited.unwrap_or_else(PoisonError::into_inner).calls.pop_front()
     }
 }
 
@@ -118,10 +115,8 @@ fn serve(drive: &DriveHandle, queue: &Queue, sender: &Sender<Completion>, calls:
         // SAFETY: the slot is in flight, so that its target neither lends nor frees this memory
         // until it has received the completion, which is sent after the last access.
         let buffer = unsafe { std::slice::from_raw_parts_mut(call.buffer, call.buffer_bytes) };
-        let completion = Completion {
-            slot: call.io.slot,
-            result: calls.run(drive, &call.io, buffer),
-        };
+        let completion =
+            Completion { slot: call.io.slot, result: calls.run(drive, &call.io, buffer) };
         // The target is gone: it has leaked the memory.
         let _ = sender.send(completion);
     }
@@ -207,11 +202,7 @@ impl Target for ThreadsTarget {
 
 impl Drop for ThreadsTarget {
     fn drop(&mut self) {
-        let mut state = self
-            .queue
-            .state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.queue.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_closed = true;
         // What no thread has taken is not done.
         self.in_flight -= state.calls.len();

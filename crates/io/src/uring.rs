@@ -37,11 +37,7 @@ pub type UringTarget = RingTarget<FileCalls>;
 /// Why the kernel refuses io_uring to this process, asked once; `None` where it does not.
 pub fn refusal() -> Option<&'static str> {
     static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
-    let ask = || {
-        io_uring::IoUring::new(1)
-            .err()
-            .map(|error| error.to_string())
-    };
+    let ask = || io_uring::IoUring::new(1).err().map(|error| error.to_string());
     REFUSAL.get_or_init(ask).as_deref()
 }
 
@@ -74,11 +70,7 @@ impl UringTarget {
                 true => libc::RWF_SYNC,
                 false => libc::RWF_DSYNC,
             },
-            write_flags: if options.atomic_writes {
-                RWF_ATOMIC as i32
-            } else {
-                0
-            },
+            write_flags: if options.atomic_writes { RWF_ATOMIC as i32 } else { 0 },
         };
         Ok(RingTarget::over(ring, calls))
     }

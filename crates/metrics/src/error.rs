@@ -30,10 +30,7 @@ pub enum MetricsError {
     )]
     NoTaskFolder(PathBuf),
     #[error("cannot serve metrics on {address}: choose another port")]
-    Bind {
-        address: SocketAddr,
-        source: std::io::Error,
-    },
+    Bind { address: SocketAddr, source: std::io::Error },
     #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),
     #[error(transparent)]

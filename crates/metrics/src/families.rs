@@ -41,8 +41,7 @@ impl Samples<'_> {
     fn per_drive(&mut self, suffix: &str, value: impl Fn(&DriveSnapshot) -> Option<f64>) {
         for drive in &self.live.drives {
             if let Some(value) = value(drive) {
-                self.encoder
-                    .sample(suffix, &[("drive", &drive.label)], value);
+                self.encoder.sample(suffix, &[("drive", &drive.label)], value);
             }
         }
     }
@@ -51,11 +50,9 @@ impl Samples<'_> {
         for drive in &self.live.drives {
             let figures = op(drive);
             if let Some(latency) = figures.latency.filter(|_| is_loaded(drive)) {
-                for (quantile, latency) in [
-                    ("0.5", latency.p50),
-                    ("0.99", latency.p99),
-                    ("0.999", latency.p999),
-                ] {
+                for (quantile, latency) in
+                    [("0.5", latency.p50), ("0.99", latency.p99), ("0.999", latency.p999)]
+                {
                     let labels = [("drive", drive.label.as_str()), ("quantile", quantile)];
                     self.encoder.sample("", &labels, latency.as_secs_f64());
                 }
@@ -248,18 +245,8 @@ families! {
 pub fn text(live: &LiveSnapshot, run: &RunIdentity) -> String {
     let mut encoder = Encoder::default();
     for family in FAMILIES {
-        encoder.family(
-            family.name,
-            family.kind,
-            family.unit,
-            family.labels,
-            family.help,
-        );
-        (family.samples)(&mut Samples {
-            encoder: &mut encoder,
-            live,
-            run,
-        });
+        encoder.family(family.name, family.kind, family.unit, family.labels, family.help);
+        (family.samples)(&mut Samples { encoder: &mut encoder, live, run });
     }
     encoder.finish()
 }

@@ -41,11 +41,7 @@ pub fn of_plan(status: &PlanStatus) -> String {
         text.family(name, FamilyKind::Gauge, unit, DRIVE_LABELS, help);
         for drive in &status.drives {
             let host = drive.host.as_ref().map_or("", HostName::as_str);
-            let labels = [
-                ("plan", plan),
-                ("serial", drive.serial.as_str()),
-                ("host", host),
-            ];
+            let labels = [("plan", plan), ("serial", drive.serial.as_str()), ("host", host)];
             text.sample("", &labels, value(drive));
         }
     };
@@ -55,12 +51,7 @@ pub fn of_plan(status: &PlanStatus) -> String {
         "Share of the plan's cells that are complete.",
         |drive| drive.progress,
     );
-    family(
-        "assay_fleet_drive_attempts",
-        "",
-        "Attempts so far.",
-        |drive| drive.attempts as f64,
-    );
+    family("assay_fleet_drive_attempts", "", "Attempts so far.", |drive| drive.attempts as f64);
     text.finish()
 }
 
@@ -184,13 +175,7 @@ fn of_task(identity: &TaskIdentity, drives: &[Watched<'_>]) -> String {
         }
     }
     for family in DRIVE_FAMILIES {
-        text.family(
-            family.name,
-            FamilyKind::Gauge,
-            family.unit,
-            DRIVE_LABELS,
-            family.help,
-        );
+        text.family(family.name, FamilyKind::Gauge, family.unit, DRIVE_LABELS, family.help);
         for (serial, view, run) in drives {
             if let Some(value) = (family.value)(view, run) {
                 let labels = [("plan", plan), ("serial", serial.as_str()), ("host", host)];
@@ -217,11 +202,7 @@ pub fn start(
         Some(serial) => folder.join(format!("assay-fleet-{}.prom", serial.key())),
     };
     check_replaceable(&path, HEAD)?;
-    let mut writer = Writer {
-        identity,
-        view,
-        runs: BTreeMap::new(),
-    };
+    let mut writer = Writer { identity, view, runs: BTreeMap::new() };
     Exporter::of_file(path, PERIOD, move || writer.text())
 }
 
@@ -241,16 +222,12 @@ impl Writer {
             let known = self.runs.get(serial).and_then(JournalFollower::folder);
             // A folder without a manifest is looked at again.
             if known != Some(folder) && folder.exists() {
-                self.runs
-                    .insert(serial.clone(), JournalFollower::new(folder));
+                self.runs.insert(serial.clone(), JournalFollower::new(folder));
             }
         }
         let none = RunFigures::default();
-        let figures: BTreeMap<&Serial, &RunFigures> = self
-            .runs
-            .iter_mut()
-            .map(|(serial, run)| (serial, run.figures()))
-            .collect();
+        let figures: BTreeMap<&Serial, &RunFigures> =
+            self.runs.iter_mut().map(|(serial, run)| (serial, run.figures())).collect();
         let watched: Vec<Watched<'_>> = drives
             .iter()
             .map(|(serial, view)| (serial, view, *figures.get(serial).unwrap_or(&&none)))

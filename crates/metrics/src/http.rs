@@ -12,10 +12,7 @@ use assay_units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// How often the end of the run and overdue clients are noticed.
-const POLL_INTERVAL: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 100_000_000,
-};
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// A client has this time to send its request, and then to take each part of its answer.
 const CLIENT_TIMEOUT: Nanos = Nanos::from_secs(5);
 pub const MAX_CLIENTS: usize = 64;
@@ -86,13 +83,7 @@ fn accept(listener: &TcpListener, clients: &mut Vec<Client>, until: Nanos, page:
         if stream.set_nonblocking(true).is_err() {
             continue;
         }
-        let mut client = Client {
-            stream,
-            until,
-            request: Vec::new(),
-            answer: Vec::new(),
-            sent: 0,
-        };
+        let mut client = Client { stream, until, request: Vec::new(), answer: Vec::new(), sent: 0 };
         // Most have sent their request by now.
         if matches!(client.go_on(page), Progress::Over) {
             continue;
@@ -178,10 +169,7 @@ fn is_own_host<'r>(headers: impl Iterator<Item = &'r str>, hosts: &[String]) -> 
     let is_own = |host: &str| {
         let name = without_port(host);
         let name = name.strip_suffix('.').unwrap_or(name);
-        name.trim_start_matches('[')
-            .trim_end_matches(']')
-            .parse::<IpAddr>()
-            .is_ok()
+        name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
             || name.eq_ignore_ascii_case("localhost")
             || hosts.iter().any(|own| own.eq_ignore_ascii_case(name))
     };

@@ -138,10 +138,7 @@ impl Prepared {
         match self {
             Prepared::File(path) => Exporter::of_file(path, PERIOD, text),
             Prepared::Http(listener, hosts) => Exporter::start(move |close| {
-                let page = http::Page {
-                    text: &text,
-                    hosts: &hosts,
-                };
+                let page = http::Page { text: &text, hosts: &hosts };
                 // Its socket was made by this process: it can be made non-blocking.
                 let _ = http::serve(&listener, close, &page);
             }),

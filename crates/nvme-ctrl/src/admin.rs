@@ -129,11 +129,7 @@ impl Controller {
         memory: &mut M,
     ) {
         let entry = *entry;
-        let mut command = AdminCommand {
-            now_ns,
-            entry,
-            memory,
-        };
+        let mut command = AdminCommand { now_ns, entry, memory };
         let mut slot = CommandSlot::new(SlotState::Scheduled, 0, &entry);
         let mut at_ns = now_ns + self.command_ns;
         match self.execute_admin(&mut command) {
@@ -144,14 +140,7 @@ impl Controller {
                 slot.status = status;
                 let (opcode, nsid) = (entry.opcode(), entry.nsid());
                 let (now, status) = (Nanos(now_ns), status.0);
-                limited_event!(
-                    now,
-                    INFO,
-                    opcode,
-                    nsid,
-                    status,
-                    "admin command of the host failed"
-                );
+                limited_event!(now, INFO, opcode, nsid, status, "admin command of the host failed");
             }
         }
         self.schedule_slot(slot, now_ns, at_ns);
@@ -179,13 +168,7 @@ impl Controller {
             return Ok(AdminOutcome::Done(NOT_ABORTED));
         }
         let slot = events::request_slot(abort.aborted_cid());
-        self.complete(
-            &slot,
-            StatusCode::ABORT_REQUESTED,
-            0,
-            self.now_ns,
-            command.memory,
-        );
+        self.complete(&slot, StatusCode::ABORT_REQUESTED, 0, self.now_ns, command.memory);
         Ok(AdminOutcome::Done(0))
     }
 }

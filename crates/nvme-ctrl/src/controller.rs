@@ -334,8 +334,7 @@ impl Controller {
 
     pub(crate) fn schedule(&mut self, at_ns: u64, number: u32) {
         self.next_order += 1;
-        self.scheduled
-            .push(Reverse((at_ns, self.next_order, number)));
+        self.scheduled.push(Reverse((at_ns, self.next_order, number)));
     }
 
     #[inline]

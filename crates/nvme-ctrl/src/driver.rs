@@ -87,13 +87,7 @@ struct QueuePair {
 impl QueuePair {
     fn new(qid: u16, base: u64) -> QueuePair {
         let (sq, cq) = QUEUES[usize::from(qid)];
-        QueuePair {
-            qid,
-            sq: base + sq,
-            cq: base + cq,
-            phase: true,
-            ..QueuePair::default()
-        }
+        QueuePair { qid, sq: base + sq, cq: base + cq, phase: true, ..QueuePair::default() }
     }
 
     /// NVMe over PCIe 1.0c, 3.1.2.2.
@@ -154,9 +148,7 @@ impl<B: Transport> Driver<B> {
         let size = u64::from(ENTRIES - 1);
         let mut on = Configuration::default();
         // Entries of 64 and 16 bytes, as powers of two (Base 3.3.3).
-        on.set_enable(true)
-            .set_io_sq_entry_size(6)
-            .set_io_cq_entry_size(4);
+        on.set_enable(true).set_io_sq_entry_size(6).set_io_cq_entry_size(4);
         // Stale entries of an earlier use could match the phase tag.
         for at in QUEUES.into_iter().flat_map(|(sq, cq)| [sq, cq]) {
             transport.write_memory(base + at, &[0; PAGE_BYTES as usize])?;
@@ -182,12 +174,7 @@ impl<B: Transport> Driver<B> {
                 return Err(DriverError::NotReady(csts));
             }
         }
-        Ok(Driver {
-            transport,
-            stride,
-            admin,
-            io: None,
-        })
+        Ok(Driver { transport, stride, admin, io: None })
     }
 
     /// Completions raise vector 1.
@@ -195,16 +182,9 @@ impl<B: Transport> Driver<B> {
         let pair = QueuePair::new(IO, self.transport.base());
         let size = (ENTRIES - 1) as u16;
         let mut cq = CreateCompletionQueue::new();
-        cq.set_qid(IO)
-            .set_size(size)
-            .set_contiguous(true)
-            .set_interrupts(true)
-            .set_vector(IO);
+        cq.set_qid(IO).set_size(size).set_contiguous(true).set_interrupts(true).set_vector(IO);
         let mut sq = CreateSubmissionQueue::new();
-        sq.set_qid(IO)
-            .set_size(size)
-            .set_contiguous(true)
-            .set_cqid(IO);
+        sq.set_qid(IO).set_size(size).set_contiguous(true).set_cqid(IO);
         for (mut entry, at) in [(cq.entry(), pair.cq), (sq.entry(), pair.sq)] {
             entry.set_prps(at, 0);
             let created = self.admin.run(&mut self.transport, self.stride, entry)?;
@@ -317,8 +297,7 @@ impl Transport for InProcessTransport {
     }
 
     fn write_register(&mut self, offset: u64, size: usize, value: u64) -> Result<(), Unmapped> {
-        self.controller
-            .write_register(self.now, offset, size, value);
+        self.controller.write_register(self.now, offset, size, value);
         Ok(())
     }
 

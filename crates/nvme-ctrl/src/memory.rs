@@ -45,10 +45,7 @@ pub struct FlatMemory {
 
 impl FlatMemory {
     pub fn new(base: u64, len_bytes: usize) -> FlatMemory {
-        FlatMemory {
-            base,
-            bytes: vec![0; len_bytes],
-        }
+        FlatMemory { base, bytes: vec![0; len_bytes] }
     }
 
     #[inline(always)]

@@ -22,12 +22,7 @@ pub(crate) struct SubmissionQueue {
 
 impl SubmissionQueue {
     pub(crate) fn new(base: u64, entries: u32, cqid: u16) -> SubmissionQueue {
-        SubmissionQueue {
-            base,
-            entries,
-            cqid,
-            ..SubmissionQueue::default()
-        }
+        SubmissionQueue { base, entries, cqid, ..SubmissionQueue::default() }
     }
 
     #[inline]
@@ -37,11 +32,7 @@ impl SubmissionQueue {
 
     #[inline]
     pub(crate) fn contiguous_entries(&self) -> u32 {
-        if self.tail >= self.head {
-            self.tail - self.head
-        } else {
-            self.entries - self.head
-        }
+        if self.tail >= self.head { self.tail - self.head } else { self.entries - self.head }
     }
 
     #[inline]

@@ -27,11 +27,7 @@ pub(crate) struct Segment {
 impl DataPointer {
     #[inline(always)]
     pub(crate) fn of(entry: &SubmissionEntry) -> DataPointer {
-        DataPointer {
-            first: entry.prp1(),
-            second: entry.prp2(),
-            is_sgl: entry.psdt() != 0,
-        }
+        DataPointer { first: entry.prp1(), second: entry.prp2(), is_sgl: entry.psdt() != 0 }
     }
 
     /// Address of the data if it lies in one page.
@@ -195,11 +191,7 @@ impl Segments {
     fn take(&mut self, address: u64, room: u64) -> Segment {
         let len = self.left.min(room);
         self.left -= len;
-        Segment {
-            address,
-            len: len as usize,
-            is_bit_bucket: false,
-        }
+        Segment { address, len: len as usize, is_bit_bucket: false }
     }
 
     /// The page must be aligned.

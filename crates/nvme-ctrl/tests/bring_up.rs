@@ -15,18 +15,10 @@ fn identify_describes_the_profile() {
     let mut driver = TestDriver::powered_on(drive("samsung-951", &[]));
     let cap = driver.capabilities();
     assert_eq!(
-        (
-            cap.mqes(),
-            cap.contiguous_queues(),
-            cap.mps_min(),
-            cap.css()
-        ),
+        (cap.mqes(), cap.contiguous_queues(), cap.mps_min(), cap.css()),
         (16_383, true, 0, 1)
     );
-    assert_eq!(
-        Version::from_raw(driver.read32(register::VS)).to_string(),
-        "1.1"
-    );
+    assert_eq!(Version::from_raw(driver.read32(register::VS)).to_string(), "1.1");
     assert!(!driver.status().ready());
     driver.enable();
     let data = driver.controller_data();
@@ -53,10 +45,7 @@ fn identify_describes_the_profile() {
         (Some(128_035_676_160), Some(512))
     );
     assert_eq!(
-        space
-            .formats()
-            .filter_map(|format| format.block_bytes())
-            .collect::<Vec<_>>(),
+        space.formats().filter_map(|format| format.block_bytes()).collect::<Vec<_>>(),
         [512, 4096]
     );
     let (_, list) = driver.identify(Cns::ACTIVE_NAMESPACES, 0);
@@ -64,9 +53,7 @@ fn identify_describes_the_profile() {
     let (_, list) = driver.identify(Cns::ACTIVE_NAMESPACES, 1);
     assert_eq!(namespace_list(&list).count(), 0);
     let (_, list) = driver.identify(Cns::NAMESPACE_DESCRIPTORS, 1);
-    let kinds: Vec<_> = namespace_descriptors(&list)
-        .map(|found| found.kind)
-        .collect();
+    let kinds: Vec<_> = namespace_descriptors(&list).map(|found| found.kind).collect();
     assert_eq!(
         kinds,
         [
@@ -80,11 +67,7 @@ fn identify_describes_the_profile() {
         (Cns::NAMESPACE, 2, StatusCode::INVALID_NAMESPACE),
         (Cns::NAMESPACE, 0, StatusCode::INVALID_NAMESPACE),
         (Cns::NAMESPACE_DESCRIPTORS, 7, StatusCode::INVALID_NAMESPACE),
-        (
-            Cns::ACTIVE_NAMESPACES,
-            0xffff_ffff,
-            StatusCode::INVALID_NAMESPACE,
-        ),
+        (Cns::ACTIVE_NAMESPACES, 0xffff_ffff, StatusCode::INVALID_NAMESPACE),
         (Cns::PRIMARY_CAPABILITIES, 0, StatusCode::INVALID_FIELD),
         (Cns(0xee), 1, StatusCode::INVALID_FIELD),
         (Cns::NAMESPACE, 0xffff_ffff, StatusCode::SUCCESS),
@@ -111,10 +94,7 @@ fn identify_reports_the_block_size_of_the_profile() {
         assert_eq!(space.format().block_bytes(), Some(bytes));
         assert_eq!(space.size_bytes(), Some(128_035_676_160));
         let sizes: Vec<_> = space.formats().filter_map(|f| f.block_bytes()).collect();
-        assert!(
-            sizes.is_sorted() && sizes.contains(&512) && sizes.contains(&4096),
-            "{sizes:?}"
-        );
+        assert!(sizes.is_sorted() && sizes.contains(&512) && sizes.contains(&4096), "{sizes:?}");
     }
 }
 
@@ -125,27 +105,15 @@ fn every_profile_initializes() {
         let mut driver = TestDriver::new(name, &[]);
         let identity = driver.controller.drive().identity().clone();
         let granted = driver.get_feature(FeatureId::NUMBER_OF_QUEUES, 0, 0).dw0();
-        assert_eq!(
-            granted & 0xffff,
-            u32::from(identity.queue_pairs) - 1,
-            "{name}"
-        );
-        assert_eq!(
-            driver.namespace_data().size_bytes(),
-            Some(identity.capacity_bytes),
-            "{name}"
-        );
+        assert_eq!(granted & 0xffff, u32::from(identity.queue_pairs) - 1, "{name}");
+        assert_eq!(driver.namespace_data().size_bytes(), Some(identity.capacity_bytes), "{name}");
         assert_eq!(
             driver.controller_data().power_state_descriptors().count(),
             identity.power_states.len(),
             "{name}"
         );
         let at = driver.pages(PAGE);
-        assert_eq!(
-            driver.run(1, read_at(0, at)).status(),
-            StatusCode::SUCCESS,
-            "{name}"
-        );
+        assert_eq!(driver.run(1, read_at(0, at)).status(), StatusCode::SUCCESS, "{name}");
         assert!(driver.raised.contains(1), "{name}");
     }
 }
@@ -165,10 +133,7 @@ fn bad_configurations_are_fatal_until_reset() {
         driver.write32(register::AQA, aqa);
         driver.write32(register::CC, enable.raw() | change);
         driver.advance_to(Nanos::from_secs(1));
-        assert!(
-            driver.status().fatal() && !driver.status().ready(),
-            "{aqa:x} {change:x}"
-        );
+        assert!(driver.status().fatal() && !driver.status().ready(), "{aqa:x} {change:x}");
         driver.enable();
         assert!(!driver.status().fatal());
     }
@@ -187,31 +152,16 @@ fn bad_configurations_are_fatal_until_reset() {
 #[test]
 fn registers_keep_their_writable_bits() {
     let mut driver = TestDriver::powered_on(drive("samsung-951", &[]));
-    driver
-        .controller
-        .write_register(Nanos::ZERO, register::ASQ, 8, u64::MAX);
+    driver.controller.write_register(Nanos::ZERO, register::ASQ, 8, u64::MAX);
     assert_eq!(driver.controller.read_register(register::ASQ, 8), !0xfff);
-    assert_eq!(
-        driver.controller.read_register(register::ASQ + 4, 4),
-        0xffff_ffff
-    );
+    assert_eq!(driver.controller.read_register(register::ASQ + 4, 4), 0xffff_ffff);
     assert_eq!(driver.controller.read_register(register::ASQ + 1, 1), 0xf0);
     driver.write32(register::INTMS, 0b110);
     driver.write32(register::INTMC, 0b010);
-    assert_eq!(
-        (
-            driver.read32(register::INTMS),
-            driver.read32(register::INTMC)
-        ),
-        (0b100, 0b100)
-    );
+    assert_eq!((driver.read32(register::INTMS), driver.read32(register::INTMC)), (0b100, 0b100));
     driver.write32(register::VS, 7);
-    driver
-        .controller
-        .write_register(Nanos::ZERO, register::AQA + 2, 4, 7);
-    driver
-        .controller
-        .write_register(Nanos::ZERO, register::AQA, 2, 7);
+    driver.controller.write_register(Nanos::ZERO, register::AQA + 2, 4, 7);
+    driver.controller.write_register(Nanos::ZERO, register::AQA, 2, 7);
     assert_eq!(driver.read32(register::AQA), 0);
     assert_eq!(driver.controller.read_register(1 << 40, 8), 0);
 }
@@ -227,11 +177,7 @@ fn a_reset_discards_queues_and_commands() {
     driver.write32(register::CC, 0);
     assert!(!driver.status().ready());
     driver.advance_to(driver.now + Nanos::from_secs(1));
-    assert_eq!(
-        driver.bytes(at, 4096),
-        [0; 4096],
-        "no transfer after a reset"
-    );
+    assert_eq!(driver.bytes(at, 4096), [0; 4096], "no transfer after a reset");
     driver.enable();
     driver.set_queues(1);
     driver.create_pair(1, 16);
@@ -252,10 +198,7 @@ fn a_shutdown_flushes_the_write_cache() {
     for (notify, kept) in [(true, true), (false, false)] {
         let mut driver = TestDriver::new("samsung-951", &[("data", "keep"), ("state", "fresh")]);
         for n in 0..8 {
-            assert_eq!(
-                driver.write(n * 8, &[7; 4096]).status(),
-                StatusCode::SUCCESS
-            );
+            assert_eq!(driver.write(n * 8, &[7; 4096]).status(), StatusCode::SUCCESS);
         }
         if notify {
             let mut cc = Configuration::from_raw(driver.read32(register::CC));
@@ -282,17 +225,10 @@ fn larger_memory_pages() {
     let mut driver = TestDriver::powered_on(drive("samsung-951", &[("data", "keep")]));
     driver.write32(register::AQA, 0x001f_001f);
     let (sq, cq) = (driver.pages(PAGE), driver.pages(PAGE));
-    driver
-        .controller
-        .write_register(driver.now, register::ASQ, 8, sq);
-    driver
-        .controller
-        .write_register(driver.now, register::ACQ, 8, cq);
+    driver.controller.write_register(driver.now, register::ASQ, 8, sq);
+    driver.controller.write_register(driver.now, register::ACQ, 8, cq);
     let mut cc = Configuration::default();
-    cc.set_enable(true)
-        .set_mps(4)
-        .set_io_sq_entry_size(6)
-        .set_io_cq_entry_size(4);
+    cc.set_enable(true).set_mps(4).set_io_sq_entry_size(6).set_io_cq_entry_size(4);
     driver.write32(register::CC, cc.raw());
     driver.advance_to(Nanos::from_millis(2));
     assert!(driver.status().ready());

@@ -29,12 +29,7 @@ fn step() -> impl Strategy<Value = TraceStep> {
         1 => Just(Op::Discard),
         1 => Just(Op::WriteZeroes),
     ];
-    let wait = prop_oneof![
-        Just(0_u64),
-        0..20_000_u64,
-        0..2_000_000_u64,
-        0..900_000_000_u64
-    ];
+    let wait = prop_oneof![Just(0_u64), 0..20_000_u64, 0..2_000_000_u64, 0..900_000_000_u64];
     (wait, 1_u16..4, op, 0_u64..4000, 1_u32..=64, any::<u8>()).prop_map(
         |(wait_ns, queue, op, block, blocks, byte)| TraceStep {
             wait_ns,
@@ -78,11 +73,7 @@ fn run_on_drive(flash: bool, steps: &[TraceStep], from: Nanos) -> (Vec<Completio
             op: step.op,
             offset_bytes: if is_flush { 0 } else { step.block * 512 },
             len_bytes: if is_flush { 0 } else { step.blocks * 512 },
-            data: if step.byte == 0 {
-                DataClass::Zero
-            } else {
-                DataClass::Incompressible
-            },
+            data: if step.byte == 0 { DataClass::Zero } else { DataClass::Incompressible },
             fua: false,
         };
         if step.op == Op::Write {
@@ -132,10 +123,7 @@ fn run_on_controller(
             Op::Discard => {
                 let mut range = DatasetRange::default();
                 range.set_slba(step.block).set_blocks(step.blocks);
-                driver
-                    .memory
-                    .write(data, range.as_bytes())
-                    .expect("mapped memory");
+                driver.memory.write(data, range.as_bytes()).expect("mapped memory");
                 let mut dataset = DatasetManagement::new();
                 dataset.set_nsid(1).set_deallocate(true);
                 dataset.entry()
@@ -162,17 +150,12 @@ fn collect(
     done: &mut [Option<(Nanos, StatusCode)>],
 ) {
     loop {
-        let event = driver
-            .controller
-            .next_event()
-            .filter(|&event| event <= until);
+        let event = driver.controller.next_event().filter(|&event| event <= until);
         driver.now = driver.now.max(event.unwrap_or(until));
         driver.controller.advance(driver.now, &mut driver.memory);
         for qid in 1..4 {
             for entry in driver.poll(qid) {
-                let tag = sent
-                    .remove(&(qid, entry.cid()))
-                    .expect("a command that was sent");
+                let tag = sent.remove(&(qid, entry.cid())).expect("a command that was sent");
                 done[tag] = Some((driver.now, entry.status()));
             }
         }

@@ -59,18 +59,12 @@ fn failures_are_reported() {
     // A failed command completes and leaves the data unchanged.
     let mut data = [7; 512];
     let beyond = driver.io(Read::of(1, u64::MAX >> 12, 1).entry(), &mut data);
-    assert_eq!(
-        beyond.expect("an answer").status(),
-        StatusCode::LBA_OUT_OF_RANGE
-    );
+    assert_eq!(beyond.expect("an answer").status(), StatusCode::LBA_OUT_OF_RANGE);
     assert_eq!(data, [7; 512]);
     let mut much = vec![0; DATA_BYTES + 1];
     let refused = driver.io(Read::of(1, 0, 129).entry(), &mut much);
     assert!(matches!(refused, Err(DriverError::TransferTooLarge(bytes)) if bytes == much.len()));
-    assert!(
-        matches!(driver.create_io_queue(), Err(DriverError::QueueRefused(_))),
-        "a second one"
-    );
+    assert!(matches!(driver.create_io_queue(), Err(DriverError::QueueRefused(_))), "a second one");
 }
 
 #[test]
@@ -79,8 +73,5 @@ fn a_removed_drive_completes_no_command() {
     let mut data = [0; 512];
     assert!(driver.io(Read::of(1, 0, 1).entry(), &mut data).is_ok());
     let gone = driver.io(Read::of(1, 8, 1).entry(), &mut data);
-    assert!(
-        matches!(gone, Err(DriverError::NoCompletion(2))),
-        "{gone:?}"
-    );
+    assert!(matches!(gone, Err(DriverError::NoCompletion(2))), "{gone:?}");
 }

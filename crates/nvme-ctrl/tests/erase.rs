@@ -29,20 +29,11 @@ fn with_data() -> TestDriver {
 fn a_format_purges_and_changes_the_block_size() {
     let mut driver = with_data();
     let from = driver.now;
-    assert_eq!(
-        driver.admin(format(1, 1).entry(), 0).status(),
-        StatusCode::SUCCESS
-    );
-    assert!(
-        driver.now > from + Nanos::from_millis(3),
-        "at least one erase"
-    );
+    assert_eq!(driver.admin(format(1, 1).entry(), 0).status(), StatusCode::SUCCESS);
+    assert!(driver.now > from + Nanos::from_millis(3), "at least one erase");
     let space = driver.namespace_data();
     assert_eq!(space.format().block_bytes(), Some(4096));
-    assert_eq!(
-        space.size_bytes(),
-        Some(driver.controller.drive().identity().capacity_bytes)
-    );
+    assert_eq!(space.size_bytes(), Some(driver.controller.drive().identity().capacity_bytes));
     driver.block_bytes = 4096;
     assert_eq!(driver.read(0, 1), (StatusCode::SUCCESS, vec![0; 4096]));
     assert_eq!(driver.write(5, &[8; 8192]).status(), StatusCode::SUCCESS);
@@ -65,11 +56,7 @@ fn a_format_purges_and_changes_the_block_size() {
         (crypto, StatusCode::INVALID_FIELD),
         (format(0, 3), StatusCode::INVALID_NAMESPACE),
     ] {
-        assert_eq!(
-            driver.admin(command.entry(), 0).status(),
-            status,
-            "{command:?}"
-        );
+        assert_eq!(driver.admin(command.entry(), 0).status(), status, "{command:?}");
     }
 }
 
@@ -84,10 +71,7 @@ fn io_fails_during_a_format() {
     let mut read = Read::of(1, 0, 8).entry();
     read.set_prps(at, 0);
     assert_eq!(driver.run(1, read).status(), StatusCode::FORMAT_IN_PROGRESS);
-    assert_eq!(
-        driver.wait(0, second).status(),
-        StatusCode::FORMAT_IN_PROGRESS
-    );
+    assert_eq!(driver.wait(0, second).status(), StatusCode::FORMAT_IN_PROGRESS);
     assert_eq!(driver.wait(0, cid).status(), StatusCode::SUCCESS);
     assert_eq!(driver.run(1, read).status(), StatusCode::SUCCESS);
 }
@@ -109,48 +93,25 @@ fn a_sanitize_runs_in_the_background_and_reports_its_end() {
         SanitizeAction(7),
     ] {
         sanitize.set_action(action.0);
-        assert_eq!(
-            driver.admin(sanitize.entry(), 0).status(),
-            StatusCode::INVALID_FIELD
-        );
+        assert_eq!(driver.admin(sanitize.entry(), 0).status(), StatusCode::INVALID_FIELD);
     }
     sanitize.set_action(SanitizeAction::BLOCK_ERASE.0);
     let from = driver.now;
-    assert_eq!(
-        driver.admin(sanitize.entry(), 0).status(),
-        StatusCode::SUCCESS
-    );
-    assert!(
-        driver.now < from + Nanos::from_millis(1),
-        "it completes at once"
-    );
+    assert_eq!(driver.admin(sanitize.entry(), 0).status(), StatusCode::SUCCESS);
+    assert!(driver.now < from + Nanos::from_millis(1), "it completes at once");
     let first = log(&mut driver);
-    assert_eq!(
-        (first.sanitize_state(), first.command()),
-        (SanitizeState::IN_PROGRESS, 2)
-    );
+    assert_eq!((first.sanitize_state(), first.command()), (SanitizeState::IN_PROGRESS, 2));
     driver.advance_to(driver.now + Nanos::from_millis(20));
     let second = log(&mut driver);
     assert!(second.progress() > first.progress(), "{first:?} {second:?}");
     assert_eq!(driver.read(0, 8).0, StatusCode::SANITIZE_IN_PROGRESS);
-    for command in [
-        sanitize.entry(),
-        format(0, 1).entry(),
-        DeviceSelfTest::new().entry(),
-    ] {
-        assert_eq!(
-            driver.admin(command, 0).status(),
-            StatusCode::SANITIZE_IN_PROGRESS
-        );
+    for command in [sanitize.entry(), format(0, 1).entry(), DeviceSelfTest::new().entry()] {
+        assert_eq!(driver.admin(command, 0).status(), StatusCode::SANITIZE_IN_PROGRESS);
     }
     let event = AsyncEvent::from_raw(driver.wait(0, reported).dw0());
     assert_eq!(
         (event.event_type(), event.information(), event.lid()),
-        (
-            AsyncEventType::IO_SPECIFIC.0,
-            event::SANITIZE_COMPLETED,
-            LogId::SANITIZE.0
-        )
+        (AsyncEventType::IO_SPECIFIC.0, event::SANITIZE_COMPLETED, LogId::SANITIZE.0)
     );
     let done = log(&mut driver);
     assert_eq!(
@@ -161,10 +122,7 @@ fn a_sanitize_runs_in_the_background_and_reports_its_end() {
     driver.write(0, &[1; 512]);
     assert!(!log(&mut driver).erased());
     sanitize.set_action(SanitizeAction::EXIT_FAILURE_MODE.0);
-    assert_eq!(
-        driver.admin(sanitize.entry(), 0).status(),
-        StatusCode::SUCCESS
-    );
+    assert_eq!(driver.admin(sanitize.entry(), 0).status(), StatusCode::SUCCESS);
 }
 
 /// A purge empties the map: reads need no flash access.
@@ -180,11 +138,7 @@ fn a_sanitized_drive_has_an_empty_map() {
     let from = driver.now;
     let (status, bytes) = driver.read(1 << 20, 8);
     assert_eq!((status, bytes), (StatusCode::SUCCESS, vec![0; 4096]));
-    assert!(
-        driver.now - from < Nanos::from_micros(60),
-        "no flash is read: {}",
-        driver.now - from
-    );
+    assert!(driver.now - from < Nanos::from_micros(60), "no flash is read: {}", driver.now - from);
 }
 
 #[test]
@@ -225,49 +179,24 @@ fn self_tests_run_and_are_logged() {
         test.set_nsid(NSID_ALL).set_code(code.0);
         driver.admin(test.entry(), 0).status()
     };
-    assert!(
-        log(&mut driver)
-            .results()
-            .iter()
-            .all(|result| result.result() == 0xf)
-    );
+    assert!(log(&mut driver).results().iter().all(|result| result.result() == 0xf));
     assert_eq!(test(&mut driver, SelfTestCode::SHORT), StatusCode::SUCCESS);
-    assert_eq!(
-        test(&mut driver, SelfTestCode::SHORT),
-        StatusCode::SELF_TEST_IN_PROGRESS
-    );
+    assert_eq!(test(&mut driver, SelfTestCode::SHORT), StatusCode::SELF_TEST_IN_PROGRESS);
     driver.advance_to(driver.now + Nanos::from_secs(30));
     let half = log(&mut driver);
     assert_eq!(half.current(), SelfTestCode::SHORT.0);
-    assert!(
-        (49..=50).contains(&half.completion()),
-        "{}",
-        half.completion()
-    );
+    assert!((49..=50).contains(&half.completion()), "{}", half.completion());
     driver.advance_to(driver.now + Nanos::from_secs(31));
     let done = log(&mut driver);
     assert_eq!(
-        (
-            done.current(),
-            done.results()[0].result(),
-            done.results()[0].code()
-        ),
+        (done.current(), done.results()[0].result(), done.results()[0].code()),
         (0, 0, SelfTestCode::SHORT.0)
     );
-    assert_eq!(
-        test(&mut driver, SelfTestCode::EXTENDED),
-        StatusCode::SUCCESS
-    );
+    assert_eq!(test(&mut driver, SelfTestCode::EXTENDED), StatusCode::SUCCESS);
     driver.advance_to(driver.now + Nanos::from_secs(601));
     let bad = log(&mut driver).results()[0];
-    assert_eq!(
-        (bad.result(), bad.failing_lba(), bad.lba_valid()),
-        (7, 2048, true)
-    );
-    assert_eq!(
-        test(&mut driver, SelfTestCode::EXTENDED),
-        StatusCode::SUCCESS
-    );
+    assert_eq!((bad.result(), bad.failing_lba(), bad.lba_valid()), (7, 2048, true));
+    assert_eq!(test(&mut driver, SelfTestCode::EXTENDED), StatusCode::SUCCESS);
     assert_eq!(test(&mut driver, SelfTestCode::ABORT), StatusCode::SUCCESS);
     assert_eq!(log(&mut driver).results()[0].result(), 1);
     assert_eq!(test(&mut driver, SelfTestCode::SHORT), StatusCode::SUCCESS);
@@ -275,12 +204,6 @@ fn self_tests_run_and_are_logged() {
     driver.enable();
     let aborted = log(&mut driver);
     assert_eq!((aborted.current(), aborted.results()[0].result()), (0, 2));
-    assert_eq!(
-        test(&mut driver, SelfTestCode(9)),
-        StatusCode::INVALID_FIELD
-    );
-    assert_eq!(
-        driver.get_feature(FeatureId::ARBITRATION, 0, 0).status(),
-        StatusCode::SUCCESS
-    );
+    assert_eq!(test(&mut driver, SelfTestCode(9)), StatusCode::INVALID_FIELD);
+    assert_eq!(driver.get_feature(FeatureId::ARBITRATION, 0, 0).status(), StatusCode::SUCCESS);
 }

@@ -12,11 +12,7 @@ const SIZE: usize = 1 << 20;
 
 /// A small drive, with faults for every third seed.
 fn faulty_drive(seed: u64, keep: bool) -> Drive {
-    let mut options = DriveOptions {
-        seed,
-        keep_data: keep,
-        ..DriveOptions::default()
-    };
+    let mut options = DriveOptions { seed, keep_data: keep, ..DriveOptions::default() };
     for fault in [
         "read-error@3",
         "write-error@4",
@@ -40,24 +36,14 @@ fn entry(rng: &mut Rng, admin: bool) -> [u8; 64] {
         rng.fill(&mut raw);
     }
     let opcodes: &[u8] = if admin {
-        &[
-            0, 1, 2, 2, 4, 5, 6, 8, 9, 9, 10, 10, 12, 20, 0x80, 0x84, 0xff,
-        ]
+        &[0, 1, 2, 2, 4, 5, 6, 8, 9, 9, 10, 10, 12, 20, 0x80, 0x84, 0xff]
     } else {
         &[0, 1, 1, 1, 2, 2, 2, 4, 5, 8, 9, 12, 0x19]
     };
     raw[0] = opcodes[rng.below(opcodes.len() as u64) as usize];
-    raw[1] = if sane {
-        0
-    } else {
-        [0, 0, 0x40, 0x40, 0x40, 0x80, 1, 0xc0][rng.below(8) as usize]
-    };
+    raw[1] = if sane { 0 } else { [0, 0, 0x40, 0x40, 0x40, 0x80, 1, 0xc0][rng.below(8) as usize] };
     raw[2..4].copy_from_slice(&(rng.next_u64() as u16).to_le_bytes());
-    let nsid: u32 = if sane {
-        1
-    } else {
-        [1, 1, 0, 2, u32::MAX][rng.below(5) as usize]
-    };
+    let nsid: u32 = if sane { 1 } else { [1, 1, 0, 2, u32::MAX][rng.below(5) as usize] };
     raw[4..8].copy_from_slice(&nsid.to_le_bytes());
     let address = |rng: &mut Rng| match rng.below(16) {
         0 if !sane => rng.next_u64(),
@@ -82,11 +68,7 @@ fn entry(rng: &mut Rng, admin: bool) -> [u8; 64] {
             2 => (rng.below(16) << 16 | rng.below(16)) as u32,
             _ => rng.below(32) as u32,
         };
-        let value = if sane && !admin && dword == 11 && raw[0] != 9 {
-            0
-        } else {
-            value
-        };
+        let value = if sane && !admin && dword == 11 && raw[0] != 9 { 0 } else { value };
         raw[dword * 4..dword * 4 + 4].copy_from_slice(&value.to_le_bytes());
     }
     raw
@@ -136,8 +118,7 @@ impl Guest {
     }
 
     fn register(&mut self, offset: u64, size: usize, value: u64) {
-        self.controller
-            .write_register(self.now, offset, size, value);
+        self.controller.write_register(self.now, offset, size, value);
     }
 
     /// Resets the controller and creates queues.
@@ -153,10 +134,9 @@ impl Guest {
         self.register(register::CC, 4, 0x0046_0001);
         self.pass(2_000_000);
         for qid in 1..QUEUES {
-            for (opcode, queue, dword11) in [
-                (5_u8, cq_at(qid), 3_u32),
-                (1, sq_at(qid), 1 | (qid as u32) << 16),
-            ] {
+            for (opcode, queue, dword11) in
+                [(5_u8, cq_at(qid), 3_u32), (1, sq_at(qid), 1 | (qid as u32) << 16)]
+            {
                 let mut raw = [0; 64];
                 raw[0] = opcode;
                 raw[24..32].copy_from_slice(&queue.to_le_bytes());
@@ -177,18 +157,12 @@ impl Guest {
 
     fn put(&mut self, qid: u64, raw: &[u8; 64]) {
         let tail = &mut self.tails[qid as usize];
-        self.memory
-            .write(sq_at(qid) + *tail * 64, raw)
-            .expect("mapped memory");
+        self.memory.write(sq_at(qid) + *tail * 64, raw).expect("mapped memory");
         *tail = (*tail + 1) % 16;
     }
 
     fn ring(&mut self, qid: u64) {
-        self.register(
-            register::sq_doorbell(qid as u16, 0),
-            4,
-            self.tails[qid as usize],
-        );
+        self.register(register::sq_doorbell(qid as u16, 0), 4, self.tails[qid as usize]);
     }
 
     /// Take the completions that are there.
@@ -196,9 +170,7 @@ impl Guest {
         let at = qid as usize;
         for _ in 0..16 {
             let mut raw = [0; 16];
-            self.memory
-                .read(cq_at(qid) + self.heads[at] * 16, &mut raw)
-                .expect("mapped memory");
+            self.memory.read(cq_at(qid) + self.heads[at] * 16, &mut raw).expect("mapped memory");
             if (raw[14] & 1 != 0) != self.phases[at] {
                 break;
             }
@@ -236,10 +208,8 @@ impl Guest {
                 self.memory.write(at, &bytes).expect("mapped memory");
             }
             7 => {
-                let bell = [
-                    register::sq_doorbell(qid as u16, 0),
-                    register::cq_doorbell(qid as u16, 0),
-                ];
+                let bell =
+                    [register::sq_doorbell(qid as u16, 0), register::cq_doorbell(qid as u16, 0)];
                 let (which, value) = (self.rng.below(2) as usize, self.rng.below(17));
                 self.register(bell[which], 4, value);
             }
@@ -313,15 +283,7 @@ fn guests_reach_the_drive() {
         gone += u32::from(!controller.drive().is_present());
         large += u32::from(controller.drive().identity().logical_block_bytes == 4096);
     }
-    let seen = [
-        reads,
-        writes,
-        erased,
-        media_errors,
-        fatal,
-        gone.into(),
-        large.into(),
-    ];
+    let seen = [reads, writes, erased, media_errors, fatal, gone.into(), large.into()];
     assert!(reads > 1000 && writes > 500, "{seen:?}");
     assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
 }

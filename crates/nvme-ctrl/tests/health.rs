@@ -65,31 +65,14 @@ fn smart_counts_commands_and_data() {
     assert_eq!((log.host_reads(), log.host_writes()), (10, 10));
     assert_eq!((log.data_units_read(), log.data_units_written()), (1, 1));
     assert_eq!(
-        (
-            log.percentage_used(),
-            log.available_spare(),
-            log.critical_warning()
-        ),
+        (log.percentage_used(), log.available_spare(), log.critical_warning()),
         (10, 100, 0)
     );
-    assert_eq!(
-        (
-            log.power_cycles(),
-            log.unsafe_shutdowns(),
-            log.media_errors()
-        ),
-        (1, 0, 0)
-    );
+    assert_eq!((log.power_cycles(), log.unsafe_shutdowns(), log.media_errors()), (1, 0, 0));
     let telemetry = driver.controller.drive_mut().telemetry(Nanos::ZERO);
     assert_eq!(log.composite_celsius(), telemetry.composite_celsius);
     driver.advance_to(Nanos::from_secs(7200));
-    assert_eq!(
-        (
-            smart(&mut driver).power_on_hours(),
-            smart(&mut driver).busy_minutes()
-        ),
-        (2, 0)
-    );
+    assert_eq!((smart(&mut driver).power_on_hours(), smart(&mut driver).busy_minutes()), (2, 0));
     driver.now = driver.now.max(Nanos::from_secs(7200));
     let now = driver.now;
     driver.controller.drive_mut().power_loss(now);
@@ -156,11 +139,8 @@ fn the_other_log_pages_report_the_drive() {
         let mut command = GetLogPage::of(LogId(lid), 0, 64);
         command.set_nsid(0xffff_ffff);
         let status = driver.admin(command.entry(), at).status();
-        let expected = if page.supported() {
-            StatusCode::SUCCESS
-        } else {
-            StatusCode::INVALID_LOG_PAGE
-        };
+        let expected =
+            if page.supported() { StatusCode::SUCCESS } else { StatusCode::INVALID_LOG_PAGE };
         assert_eq!(status, expected, "log {lid:#x}");
     }
     // On the flash once its program group is full. A flush of a drive with capacitors does nothing.
@@ -178,20 +158,14 @@ fn the_other_log_pages_report_the_drive() {
         driver.controller.drive_mut().telemetry(now)
     };
     assert!(telemetry.nand_bytes_written >= 4096);
-    assert_eq!(
-        ocp.media_bytes_written(),
-        telemetry.nand_bytes_written.into()
-    );
+    assert_eq!(ocp.media_bytes_written(), telemetry.nand_bytes_written.into());
     assert_eq!(ocp.media_bytes_read(), telemetry.nand_bytes_read.into());
     assert!((1..=100).contains(&ocp.free_percent()));
     assert_eq!((ocp.bad_user_blocks(), ocp.throttling_events()), (0, 0));
     let mut capture = GetLogPage::of(LogId::TELEMETRY_HOST, 0, 1024);
     capture.set_log_specific(1);
     let at = driver.pages(PAGE);
-    assert_eq!(
-        driver.admin(capture.entry(), at).status(),
-        StatusCode::SUCCESS
-    );
+    assert_eq!(driver.admin(capture.entry(), at).status(), StatusCode::SUCCESS);
     let header = TelemetryHeader::read_from(&driver.bytes(at, 512)).unwrap();
     assert_eq!((header.lid(), header.host_generation()), (7, 1));
     assert!(header.area1_last_block() > 0);
@@ -205,16 +179,10 @@ fn log_pages_are_read_in_parts_and_padded() {
     let whole = driver.log(LogId::COMMAND_EFFECTS, 4096);
     let at = driver.pages(2 * PAGE);
     let get = |offset, len| GetLogPage::of(LogId::COMMAND_EFFECTS, offset, len);
-    assert_eq!(
-        driver.admin(get(1032, 100).entry(), at + 8).status(),
-        StatusCode::SUCCESS
-    );
+    assert_eq!(driver.admin(get(1032, 100).entry(), at + 8).status(), StatusCode::SUCCESS);
     assert_eq!(driver.bytes(at + 8, 100), whole[1032..1132]);
     driver.memory.write(at, &[9; 32]).unwrap();
-    assert_eq!(
-        driver.admin(get(4088, 16).entry(), at).status(),
-        StatusCode::SUCCESS
-    );
+    assert_eq!(driver.admin(get(4088, 16).entry(), at).status(), StatusCode::SUCCESS);
     assert_eq!(driver.bytes(at + 8, 8), [0; 8], "zeroes beyond the end");
     let mut entries = get(0, 64);
     entries.set_offset_counts_entries(true);
@@ -224,34 +192,17 @@ fn log_pages_are_read_in_parts_and_padded() {
         (get(0, 1 << 20), StatusCode::INVALID_FIELD),
         (get(u64::MAX - 3, 4), StatusCode::INVALID_FIELD),
         (entries, StatusCode::INVALID_FIELD),
-        (
-            GetLogPage::of(LogId::ANA, 0, 4),
-            StatusCode::INVALID_LOG_PAGE,
-        ),
+        (GetLogPage::of(LogId::ANA, 0, 4), StatusCode::INVALID_LOG_PAGE),
     ] {
-        assert_eq!(
-            driver.admin(command.entry(), at).status(),
-            status,
-            "{command:?}"
-        );
+        assert_eq!(driver.admin(command.entry(), at).status(), status, "{command:?}");
     }
-    assert_eq!(
-        driver.admin(get(0, 64).entry(), 0).status(),
-        StatusCode::DATA_TRANSFER_ERROR
-    );
+    assert_eq!(driver.admin(get(0, 64).entry(), 0).status(), StatusCode::DATA_TRANSFER_ERROR);
     let mut smart = GetLogPage::of(LogId::SMART, 0, 512);
     smart.set_nsid(5);
-    assert_eq!(
-        driver.admin(smart.entry(), at).status(),
-        StatusCode::INVALID_NAMESPACE
-    );
+    assert_eq!(driver.admin(smart.entry(), at).status(), StatusCode::INVALID_NAMESPACE);
     let mut sgl = get(0, 64).entry();
     sgl.set_psdt(1);
-    assert_eq!(
-        driver.run(0, sgl).status(),
-        StatusCode::INVALID_FIELD,
-        "admin commands have PRPs"
-    );
+    assert_eq!(driver.run(0, sgl).status(), StatusCode::INVALID_FIELD, "admin commands have PRPs");
     let mut unknown = get(0, 64).entry();
     unknown.set_opcode(AdminOpcode::FIRMWARE_COMMIT.0);
     assert_eq!(driver.run(0, unknown).status(), StatusCode::INVALID_OPCODE);
@@ -266,15 +217,11 @@ fn a_crossed_threshold_raises_an_event() {
     let mut threshold = TemperatureThreshold::default();
     threshold.set_kelvin(idle + 5);
     assert_eq!(
-        driver
-            .set_feature(FeatureId::TEMPERATURE_THRESHOLD, threshold.raw())
-            .status(),
+        driver.set_feature(FeatureId::TEMPERATURE_THRESHOLD, threshold.raw()).status(),
         StatusCode::SUCCESS
     );
     assert_eq!(
-        driver
-            .get_feature(FeatureId::TEMPERATURE_THRESHOLD, 0, 0)
-            .dw0(),
+        driver.get_feature(FeatureId::TEMPERATURE_THRESHOLD, 0, 0).dw0(),
         u32::from(idle) + 5
     );
     let mut config = AsyncEventConfig::default();
@@ -287,11 +234,7 @@ fn a_crossed_threshold_raises_an_event() {
     heat_up(&mut driver, Nanos::from_secs(20));
     let event_dw0 = AsyncEvent::from_raw(driver.wait(0, cid).dw0());
     assert_eq!(
-        (
-            event_dw0.event_type(),
-            event_dw0.information(),
-            event_dw0.lid()
-        ),
+        (event_dw0.event_type(), event_dw0.information(), event_dw0.lid()),
         (AsyncEventType::SMART.0, event::TEMPERATURE, LogId::SMART.0)
     );
     let log = smart(&mut driver);
@@ -305,9 +248,7 @@ fn a_crossed_threshold_raises_an_event() {
         (0xf << 16 | 0xffff, StatusCode::SUCCESS),
     ] {
         assert_eq!(
-            driver
-                .set_feature(FeatureId::TEMPERATURE_THRESHOLD, value)
-                .status(),
+            driver.set_feature(FeatureId::TEMPERATURE_THRESHOLD, value).status(),
             status,
             "{value:x}"
         );
@@ -333,15 +274,10 @@ fn host_controlled_thermal_management_throttles() {
             let mut thermal = HostThermal::default();
             thermal.set_light_kelvin(light).set_heavy_kelvin(heavy);
             assert_eq!(
-                driver
-                    .set_feature(FeatureId::HOST_THERMAL, thermal.raw())
-                    .status(),
+                driver.set_feature(FeatureId::HOST_THERMAL, thermal.raw()).status(),
                 StatusCode::SUCCESS
             );
-            assert_eq!(
-                driver.get_feature(FeatureId::HOST_THERMAL, 0, 0).dw0(),
-                thermal.raw()
-            );
+            assert_eq!(driver.get_feature(FeatureId::HOST_THERMAL, 0, 0).dw0(), thermal.raw());
         }
         heat_up(&mut driver, Nanos::from_secs(30));
         let log = smart(&mut driver);
@@ -368,8 +304,5 @@ fn host_controlled_thermal_management_throttles() {
         );
     }
     let mut cannot = TestDriver::new("samsung-951", &[]);
-    assert_eq!(
-        cannot.set_feature(FeatureId::HOST_THERMAL, 0).status(),
-        StatusCode::INVALID_FIELD
-    );
+    assert_eq!(cannot.set_feature(FeatureId::HOST_THERMAL, 0).status(), StatusCode::INVALID_FIELD);
 }

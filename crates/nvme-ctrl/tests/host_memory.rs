@@ -24,14 +24,9 @@ fn lend(driver: &mut TestDriver, enable: bool, pages: u32, described: &[u32]) ->
         written.expect("the list is mapped");
     }
     let mut set = SetFeatures::new();
-    set.set_fid(FeatureId::HOST_MEMORY_BUFFER.0)
-        .set_value(enable.into())
-        .set_second_value(pages);
+    set.set_fid(FeatureId::HOST_MEMORY_BUFFER.0).set_value(enable.into()).set_second_value(pages);
     let mut entry = set.entry();
-    entry
-        .set_cdw13(list as u32)
-        .set_cdw14((list >> 32) as u32)
-        .set_cdw15(described.len() as u32);
+    entry.set_cdw13(list as u32).set_cdw14((list >> 32) as u32).set_cdw15(described.len() as u32);
     driver.admin(entry, 0).status()
 }
 
@@ -44,15 +39,9 @@ fn is_lent(driver: &mut TestDriver) -> bool {
 fn a_host_finds_the_sizes_and_lends_memory() {
     let mut driver = lending();
     let data = driver.controller_data();
-    assert_eq!(
-        (data.preferred_host_pages(), data.least_host_pages()),
-        (1024, 1)
-    );
+    assert_eq!((data.preferred_host_pages(), data.least_host_pages()), (1024, 1));
     assert!(!is_lent(&mut driver), "nothing is lent at power-on");
-    assert_eq!(
-        lend(&mut driver, true, 1024, &[512, 512]),
-        StatusCode::SUCCESS
-    );
+    assert_eq!(lend(&mut driver, true, 1024, &[512, 512]), StatusCode::SUCCESS);
     assert!(is_lent(&mut driver));
     // Enabled memory cannot be enabled again.
     let again = lend(&mut driver, true, 8, &[8]);

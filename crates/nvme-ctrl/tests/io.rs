@@ -21,9 +21,7 @@ fn with_data() -> TestDriver {
 
 /// Bytes that depend on their position.
 fn pattern(len: usize, seed: u64) -> Vec<u8> {
-    (0..len as u64)
-        .map(|n| ((n * 31 + seed * 97) >> 3) as u8 ^ n as u8)
-        .collect()
+    (0..len as u64).map(|n| ((n * 31 + seed * 97) >> 3) as u8 ^ n as u8).collect()
 }
 
 fn ranges(driver: &mut TestDriver, list: &[(u64, u32)]) -> u64 {
@@ -31,10 +29,7 @@ fn ranges(driver: &mut TestDriver, list: &[(u64, u32)]) -> u64 {
     for (n, &(slba, blocks)) in (0..).zip(list) {
         let mut range = DatasetRange::default();
         range.set_slba(slba).set_blocks(blocks);
-        driver
-            .memory
-            .write(at + n * 16, range.as_bytes())
-            .expect("mapped memory");
+        driver.memory.write(at + n * 16, range.as_bytes()).expect("mapped memory");
     }
     at
 }
@@ -45,11 +40,7 @@ fn reads_return_written_data_of_all_lengths() {
     for (n, blocks) in [1, 3, 8, 9, 16, 17, 64, 255, 256].into_iter().enumerate() {
         let bytes = pattern(blocks * 512, n as u64);
         let slba = 1000 * n as u64 + n as u64;
-        assert_eq!(
-            driver.write(slba, &bytes).status(),
-            StatusCode::SUCCESS,
-            "{blocks} blocks"
-        );
+        assert_eq!(driver.write(slba, &bytes).status(), StatusCode::SUCCESS, "{blocks} blocks");
         assert_eq!(
             driver.read(slba, blocks as u32),
             (StatusCode::SUCCESS, bytes),
@@ -57,11 +48,7 @@ fn reads_return_written_data_of_all_lengths() {
         );
     }
     let (status, bytes) = driver.read(500, 8);
-    assert_eq!(
-        (status, bytes),
-        (StatusCode::SUCCESS, vec![0; 4096]),
-        "fresh media"
-    );
+    assert_eq!((status, bytes), (StatusCode::SUCCESS, vec![0; 4096]), "fresh media");
 }
 
 #[test]
@@ -74,20 +61,11 @@ fn prps_and_sgls_transfer_the_same_data() {
     let lists = driver.pages(2 * PAGE);
     let mut slot = lists + PAGE - 16;
     let pages: Vec<u64> = (1..6).map(|n| (at & !0xfff) + n * PAGE).collect();
-    driver
-        .memory
-        .write(slot, &pages[0].to_le_bytes())
-        .expect("mapped memory");
+    driver.memory.write(slot, &pages[0].to_le_bytes()).expect("mapped memory");
     slot += 8;
-    driver
-        .memory
-        .write(slot, &(lists + PAGE).to_le_bytes())
-        .expect("mapped memory");
+    driver.memory.write(slot, &(lists + PAGE).to_le_bytes()).expect("mapped memory");
     for (n, page) in (0..).zip(&pages[1..]) {
-        driver
-            .memory
-            .write(lists + PAGE + n * 8, &page.to_le_bytes())
-            .expect("mapped memory");
+        driver.memory.write(lists + PAGE + n * 8, &page.to_le_bytes()).expect("mapped memory");
     }
     let mut write = Write::of(1, 40, 40).entry();
     write.set_prps(at, lists + PAGE - 16);
@@ -102,10 +80,7 @@ fn prps_and_sgls_transfer_the_same_data() {
         SglDescriptor::new(SglType::DATA_BLOCK, out + 6001, 14_480),
     ];
     for (n, descriptor) in (0..).zip(list) {
-        driver
-            .memory
-            .write(segment + n * 16, descriptor.as_bytes())
-            .expect("mapped memory");
+        driver.memory.write(segment + n * 16, descriptor.as_bytes()).expect("mapped memory");
     }
     let mut read = Read::of(1, 40, 40).entry();
     read.set_sgl1(SglDescriptor::new(SglType::LAST_SEGMENT, segment, 48));
@@ -134,46 +109,16 @@ fn invalid_commands_have_their_status_and_are_logged() {
         entry
     };
     let cases = [
-        (
-            with(&|entry| _ = entry.set_nsid(0)),
-            StatusCode::INVALID_NAMESPACE,
-        ),
-        (
-            with(&|entry| _ = entry.set_nsid(2)),
-            StatusCode::INVALID_NAMESPACE,
-        ),
-        (
-            with(&|entry| _ = entry.set_nsid(0xffff_ffff)),
-            StatusCode::INVALID_NAMESPACE,
-        ),
-        (
-            with(&|entry| _ = entry.set_fused(1)),
-            StatusCode::INVALID_FIELD,
-        ),
-        (
-            with(&|entry| _ = entry.set_psdt(3)),
-            StatusCode::INVALID_FIELD,
-        ),
-        (
-            with(&|entry| _ = entry.set_opcode(0x7f)),
-            StatusCode::INVALID_OPCODE,
-        ),
-        (
-            with(&|entry| _ = entry.set_opcode(NvmOpcode::COPY.0)),
-            StatusCode::INVALID_OPCODE,
-        ),
-        (
-            with(&|entry| _ = entry.set_prps(at + 1, 0)),
-            StatusCode::INVALID_PRP_OFFSET,
-        ),
-        (
-            with(&|entry| _ = entry.set_prps(0, 0)),
-            StatusCode::DATA_TRANSFER_ERROR,
-        ),
-        (
-            with(&|entry| _ = entry.set_prps(at + 512, 8)),
-            StatusCode::INVALID_PRP_OFFSET,
-        ),
+        (with(&|entry| _ = entry.set_nsid(0)), StatusCode::INVALID_NAMESPACE),
+        (with(&|entry| _ = entry.set_nsid(2)), StatusCode::INVALID_NAMESPACE),
+        (with(&|entry| _ = entry.set_nsid(0xffff_ffff)), StatusCode::INVALID_NAMESPACE),
+        (with(&|entry| _ = entry.set_fused(1)), StatusCode::INVALID_FIELD),
+        (with(&|entry| _ = entry.set_psdt(3)), StatusCode::INVALID_FIELD),
+        (with(&|entry| _ = entry.set_opcode(0x7f)), StatusCode::INVALID_OPCODE),
+        (with(&|entry| _ = entry.set_opcode(NvmOpcode::COPY.0)), StatusCode::INVALID_OPCODE),
+        (with(&|entry| _ = entry.set_prps(at + 1, 0)), StatusCode::INVALID_PRP_OFFSET),
+        (with(&|entry| _ = entry.set_prps(0, 0)), StatusCode::DATA_TRANSFER_ERROR),
+        (with(&|entry| _ = entry.set_prps(at + 512, 8)), StatusCode::INVALID_PRP_OFFSET),
         (good(blocks - 7, 8), StatusCode::LBA_OUT_OF_RANGE),
         (good(u64::MAX - 3, 8), StatusCode::LBA_OUT_OF_RANGE),
         (good(0, 257), StatusCode::INVALID_FIELD),
@@ -187,18 +132,12 @@ fn invalid_commands_have_their_status_and_are_logged() {
             continue;
         }
         failed += 1;
-        assert_eq!(
-            done.do_not_retry(),
-            status != StatusCode::DATA_TRANSFER_ERROR
-        );
+        assert_eq!(done.do_not_retry(), status != StatusCode::DATA_TRANSFER_ERROR);
         let log = driver.log(LogId::ERROR, 4096);
         let errors: Vec<_> = error_entries(&log).collect();
         assert_eq!(errors.len(), failed);
         let latest = errors[0];
-        assert_eq!(
-            (latest.status(), latest.sqid(), latest.cid()),
-            (status, 1, done.cid())
-        );
+        assert_eq!((latest.status(), latest.sqid(), latest.cid()), (status, 1, done.cid()));
         assert_eq!(latest.error_count(), failed as u64);
         assert_eq!(latest.opcode(), entry.opcode());
     }
@@ -214,19 +153,10 @@ fn compare_and_verify() {
     let mut compare = Compare::of(1, 64, 16).entry();
     compare.set_prps(at, at + PAGE);
     assert_eq!(driver.run(1, compare).status(), StatusCode::SUCCESS);
-    driver
-        .memory
-        .write(at + 8191, &[bytes[8191] ^ 1])
-        .expect("mapped memory");
+    driver.memory.write(at + 8191, &[bytes[8191] ^ 1]).expect("mapped memory");
     assert_eq!(driver.run(1, compare).status(), StatusCode::COMPARE_FAILURE);
-    assert_eq!(
-        driver.run(1, Verify::of(1, 64, 16).entry()).status(),
-        StatusCode::SUCCESS
-    );
-    assert_eq!(
-        driver.run(1, Verify::of(1, 64, 257).entry()).status(),
-        StatusCode::INVALID_FIELD
-    );
+    assert_eq!(driver.run(1, Verify::of(1, 64, 16).entry()).status(), StatusCode::SUCCESS);
+    assert_eq!(driver.run(1, Verify::of(1, 64, 257).entry()).status(), StatusCode::INVALID_FIELD);
     let telemetry = driver.controller.drive_mut().telemetry(Nanos::ZERO);
     assert_eq!(
         (telemetry.host_reads, telemetry.host_bytes_read),
@@ -295,10 +225,7 @@ fn write_zeroes_and_deallocate_clear_data() {
     let bytes = pattern(128 * 512, 5);
     driver.write(0, &bytes);
     let mut expected = bytes.clone();
-    assert_eq!(
-        driver.run(1, WriteZeroes::of(1, 3, 20).entry()).status(),
-        StatusCode::SUCCESS
-    );
+    assert_eq!(driver.run(1, WriteZeroes::of(1, 3, 20).entry()).status(), StatusCode::SUCCESS);
     expected[3 * 512..23 * 512].fill(0);
     assert_eq!(driver.read(0, 128).1, expected);
     let mut dataset = DatasetManagement::new();
@@ -319,13 +246,8 @@ fn write_zeroes_and_deallocate_clear_data() {
     assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
     assert_eq!(driver.read(0, 128).1, expected);
     // The whole drive, in ranges longer than one deallocation of the model.
-    let list = ranges(
-        &mut driver,
-        &[
-            (0, blocks as u32 / 2),
-            (blocks / 2, (blocks - blocks / 2) as u32),
-        ],
-    );
+    let list =
+        ranges(&mut driver, &[(0, blocks as u32 / 2), (blocks / 2, (blocks - blocks / 2) as u32)]);
     entry.set_prps(list, 0).set_cdw10(1).set_cdw11(4);
     assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
     assert_eq!(driver.read(0, 128).1, vec![0; 128 * 512]);
@@ -349,9 +271,7 @@ fn fua_and_a_disabled_cache_survive_a_loss_of_power() {
         let mut driver = with_data();
         driver.set_feature(FeatureId::VOLATILE_WRITE_CACHE, u32::from(cache));
         assert_eq!(
-            driver
-                .get_feature(FeatureId::VOLATILE_WRITE_CACHE, 0, 0)
-                .dw0(),
+            driver.get_feature(FeatureId::VOLATILE_WRITE_CACHE, 0, 0).dw0(),
             u32::from(cache)
         );
         let at = driver.pages(PAGE);
@@ -385,10 +305,7 @@ fn injected_faults_have_their_statuses() {
             ("fault", "corrupt-write@3"),
         ],
     );
-    assert_eq!(
-        driver.write(0, &[1; 4096]).status(),
-        StatusCode::WRITE_FAULT
-    );
+    assert_eq!(driver.write(0, &[1; 4096]).status(), StatusCode::WRITE_FAULT);
     assert_eq!(driver.write(0, &[2; 4096]).status(), StatusCode::SUCCESS);
     assert_eq!(driver.read(0, 8), (StatusCode::SUCCESS, vec![2; 4096]));
     let (status, bytes) = driver.read(0, 8);
@@ -405,9 +322,8 @@ fn injected_faults_have_their_statuses() {
     assert_ne!(driver.read(16, 8).1, vec![4; 4096], "one bit is corrupted");
     let smart = assay_nvme_spec::log::SmartLog::read_from(&driver.log(LogId::SMART, 512)).unwrap();
     assert_eq!((smart.media_errors(), smart.error_entries()), (3, 3));
-    let lbas: Vec<_> = error_entries(&driver.log(LogId::ERROR, 512))
-        .map(|error| error.lba())
-        .collect();
+    let lbas: Vec<_> =
+        error_entries(&driver.log(LogId::ERROR, 512)).map(|error| error.lba()).collect();
     assert_eq!(lbas, [2048, 0, 0]);
 }
 
@@ -415,11 +331,7 @@ fn injected_faults_have_their_statuses() {
 fn a_loss_of_power_aborts_commands_and_a_removed_drive_completes_none() {
     let mut driver = TestDriver::new(
         "samsung-951",
-        &[
-            ("data", "keep"),
-            ("fault", "power-loss@3"),
-            ("fault", "surprise-removal@5"),
-        ],
+        &[("data", "keep"), ("fault", "power-loss@3"), ("fault", "surprise-removal@5")],
     );
     let at = driver.pages(PAGE);
     let mut entry = Read::of(1, 0, 8).entry();
@@ -435,14 +347,7 @@ fn a_loss_of_power_aborts_commands_and_a_removed_drive_completes_none() {
             None => driver.wait(1, cid).status(),
         }
     });
-    assert_eq!(
-        statuses,
-        [
-            StatusCode::POWER_LOSS,
-            StatusCode::POWER_LOSS,
-            StatusCode::SUCCESS
-        ]
-    );
+    assert_eq!(statuses, [StatusCode::POWER_LOSS, StatusCode::POWER_LOSS, StatusCode::SUCCESS]);
     assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
     driver.put(1, entry);
     driver.ring(1);

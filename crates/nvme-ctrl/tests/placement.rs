@@ -35,10 +35,7 @@ fn group_log(driver: &mut TestDriver, lid: LogId, len: u32) -> Vec<u8> {
 fn left_blocks(driver: &mut TestDriver) -> Vec<u64> {
     let at = driver.pages(PAGE);
     let mut receive = IoManagementReceive::new();
-    receive
-        .set_nsid(1)
-        .set_operation(HANDLE_STATUS)
-        .set_dwords(1023);
+    receive.set_nsid(1).set_operation(HANDLE_STATUS).set_dwords(1023);
     let mut entry = receive.entry();
     entry.set_prps(at, 0);
     assert_eq!(driver.run(1, entry).status(), StatusCode::SUCCESS);
@@ -56,9 +53,7 @@ fn left_blocks(driver: &mut TestDriver) -> Vec<u64> {
 fn write(driver: &mut TestDriver, slba: u64, directive: u8, specific: u16) -> StatusCode {
     let at = driver.pages(PAGE);
     let mut write = Write::of(1, slba, 8);
-    write
-        .set_directive(directive)
-        .set_directive_specific(specific);
+    write.set_directive(directive).set_directive_specific(specific);
     let mut entry = write.entry();
     entry.set_prps(at, 0);
     driver.run(1, entry).status()
@@ -83,11 +78,7 @@ fn a_host_finds_handles_and_units() {
     assert_eq!((found.groups(), found.handles()), (1, 4));
     assert_eq!(found.unit_bytes(), unit_bytes);
     let types = log[FdpConfigurationsHead::SIZE + FdpConfiguration::SIZE..].chunks(4);
-    assert!(
-        types
-            .map(|raw| raw[0])
-            .all(|kind| kind == INITIALLY_ISOLATED)
-    );
+    assert!(types.map(|raw| raw[0]).all(|kind| kind == INITIALLY_ISOLATED));
     let log = group_log(&mut driver, LogId::HANDLE_USAGE, 40);
     assert_eq!(HandleUsageHead::read_from(&log).unwrap().handles(), 4);
     let usage = HandleUsage::read_from(&log[HandleUsageHead::SIZE..]).unwrap();
@@ -110,16 +101,9 @@ fn placement_identifiers_choose_the_reclaim_unit() {
         let status = write(&mut driver, slba, directive, specific);
         assert_eq!(status, StatusCode::SUCCESS);
     }
-    assert_eq!(
-        left_blocks(&mut driver),
-        [size - 16, size - 8, size - 16, size]
-    );
+    assert_eq!(left_blocks(&mut driver), [size - 16, size - 8, size - 16, size]);
     let streams = write(&mut driver, 0, 1, 1);
-    assert_eq!(
-        streams,
-        StatusCode::INVALID_FIELD,
-        "streams are not supported"
-    );
+    assert_eq!(streams, StatusCode::INVALID_FIELD, "streams are not supported");
     let log = group_log(&mut driver, LogId::FDP_STATISTICS, 64);
     let statistics = FdpStatistics::read_from(&log).unwrap();
     assert_eq!(statistics.host_bytes(), 5 * 4096);
@@ -140,14 +124,9 @@ fn placement_identifiers_choose_the_reclaim_unit() {
 fn it_can_neither_be_switched_off_nor_used_without_handles() {
     let mut driver = placing();
     let mut set = SetFeatures::new();
-    set.set_fid(FeatureId::FLEXIBLE_DATA_PLACEMENT.0)
-        .set_value(1);
+    set.set_fid(FeatureId::FLEXIBLE_DATA_PLACEMENT.0).set_value(1);
     let off = driver.admin(set.entry(), 0).status();
-    assert_eq!(
-        off,
-        StatusCode::COMMAND_SEQUENCE_ERROR,
-        "a namespace exists"
-    );
+    assert_eq!(off, StatusCode::COMMAND_SEQUENCE_ERROR, "a namespace exists");
     set.set_second_value(1);
     assert_eq!(driver.admin(set.entry(), 0).status(), StatusCode::SUCCESS);
     let other = driver.get_feature(FeatureId::FLEXIBLE_DATA_PLACEMENT, select::CURRENT, 2);
@@ -176,9 +155,7 @@ fn update(driver: &mut TestDriver, identifiers: &[u16]) -> StatusCode {
     let list: Vec<u8> = identifiers.iter().flat_map(|id| id.to_le_bytes()).collect();
     driver.memory.write(at, &list).expect("mapped");
     let mut send = IoManagementSend::new();
-    send.set_nsid(1)
-        .set_operation(HANDLE_UPDATE)
-        .set_count(identifiers.len() as u16 - 1);
+    send.set_nsid(1).set_operation(HANDLE_UPDATE).set_count(identifiers.len() as u16 - 1);
     let mut entry = send.entry();
     entry.set_prps(at, 0);
     driver.run(1, entry).status()
@@ -187,17 +164,12 @@ fn update(driver: &mut TestDriver, identifiers: &[u16]) -> StatusCode {
 /// Enable all supported event types of a handle.
 fn enable_events(driver: &mut TestDriver, handle: u16) {
     let at = driver.pages(PAGE);
-    let kinds = [
-        FdpEventType::NOT_FULLY_WRITTEN.0,
-        FdpEventType::INVALID_PLACEMENT_ID.0,
-    ];
+    let kinds = [FdpEventType::NOT_FULLY_WRITTEN.0, FdpEventType::INVALID_PLACEMENT_ID.0];
     driver.memory.write(at, &kinds).expect("mapped");
     let mut selection = FdpEventsSelection::default();
     selection.set_placement_handle(handle).set_types(2);
     let mut set = SetFeatures::new();
-    set.set_fid(FeatureId::FDP_EVENTS.0)
-        .set_value(selection.raw())
-        .set_second_value(1);
+    set.set_fid(FeatureId::FDP_EVENTS.0).set_value(selection.raw()).set_second_value(1);
     assert_eq!(driver.admin(set.entry(), at).status(), StatusCode::SUCCESS);
 }
 
@@ -207,9 +179,7 @@ fn enabled_events(driver: &mut TestDriver, handle: u16, select: u8, types: u8) -
     let mut selection = FdpEventsSelection::default();
     selection.set_placement_handle(handle).set_types(types);
     let mut get = GetFeatures::new();
-    get.set_fid(FeatureId::FDP_EVENTS.0)
-        .set_select(select)
-        .set_value(selection.raw());
+    get.set_fid(FeatureId::FDP_EVENTS.0).set_select(select).set_value(selection.raw());
     let reply = driver.admin(get.entry(), at);
     assert_eq!(reply.status(), StatusCode::SUCCESS);
     let data = driver.bytes(at, reply.dw0() as usize * FdpEventDescriptor::SIZE);
@@ -223,10 +193,7 @@ fn enabled_events(driver: &mut TestDriver, handle: u16, select: u8, types: u8) -
 fn events(driver: &mut TestDriver) -> Vec<(u8, u16, u8)> {
     let at = driver.pages(PAGE);
     let mut command = GetLogPage::of(LogId::FDP_EVENTS, 0, 4096);
-    command
-        .set_nsid(NSID_ALL)
-        .set_endurance_group(1)
-        .set_log_specific(HOST_EVENTS);
+    command.set_nsid(NSID_ALL).set_endurance_group(1).set_log_specific(HOST_EVENTS);
     let status = driver.admin(command.entry(), at).status();
     assert_eq!(status, StatusCode::SUCCESS);
     let log = driver.bytes(at, 4096);
@@ -242,15 +209,10 @@ fn events(driver: &mut TestDriver) -> Vec<(u8, u16, u8)> {
 fn a_host_that_leaves_a_reclaim_unit_early_gets_an_empty_one_and_an_event() {
     let mut driver = placing();
     let size = driver.controller.drive().reclaim_unit_bytes() / 512;
-    let (not_full, unknown) = (
-        FdpEventType::NOT_FULLY_WRITTEN.0,
-        FdpEventType::INVALID_PLACEMENT_ID.0,
-    );
+    let (not_full, unknown) =
+        (FdpEventType::NOT_FULLY_WRITTEN.0, FdpEventType::INVALID_PLACEMENT_ID.0);
     for slba in [0, 8] {
-        assert_eq!(
-            write(&mut driver, slba, DATA_PLACEMENT, 2),
-            StatusCode::SUCCESS
-        );
+        assert_eq!(write(&mut driver, slba, DATA_PLACEMENT, 2), StatusCode::SUCCESS);
     }
     assert_eq!(update(&mut driver, &[2]), StatusCode::SUCCESS);
     assert_eq!(left_blocks(&mut driver)[2], size, "an empty unit");
@@ -258,28 +220,17 @@ fn a_host_that_leaves_a_reclaim_unit_early_gets_an_empty_one_and_an_event() {
     enable_events(&mut driver, 2);
     enable_events(&mut driver, 0);
     let known = |enabled: bool| [(not_full, enabled), (unknown, enabled)];
-    for (handle, select, enabled) in [
-        (2, select::CURRENT, true),
-        (2, select::DEFAULT, false),
-        (1, select::CURRENT, false),
-    ] {
+    for (handle, select, enabled) in
+        [(2, select::CURRENT, true), (2, select::DEFAULT, false), (1, select::CURRENT, false)]
+    {
         let found = enabled_events(&mut driver, handle, select, 255);
         assert_eq!(found, known(enabled), "{handle} {select}");
     }
-    assert_eq!(
-        enabled_events(&mut driver, 2, select::CURRENT, 1),
-        [(not_full, true)]
-    );
-    assert_eq!(
-        write(&mut driver, 16, DATA_PLACEMENT, 2),
-        StatusCode::SUCCESS
-    );
+    assert_eq!(enabled_events(&mut driver, 2, select::CURRENT, 1), [(not_full, true)]);
+    assert_eq!(write(&mut driver, 16, DATA_PLACEMENT, 2), StatusCode::SUCCESS);
     // Nothing was written to handle 1, and no event of it is enabled.
     assert_eq!(update(&mut driver, &[1, 2]), StatusCode::SUCCESS);
-    assert_eq!(
-        write(&mut driver, 24, DATA_PLACEMENT, 99),
-        StatusCode::SUCCESS
-    );
+    assert_eq!(write(&mut driver, 24, DATA_PLACEMENT, 99), StatusCode::SUCCESS);
     assert_eq!(events(&mut driver), [(not_full, 2, 2), (unknown, 99, 0)]);
     assert_eq!(update(&mut driver, &[1, 4]), StatusCode::INVALID_FIELD);
     // The data are where they were written.
@@ -289,8 +240,5 @@ fn a_host_that_leaves_a_reclaim_unit_early_gets_an_empty_one_and_an_event() {
     }
     let len = FdpEventsHead::SIZE as u32;
     let of_controller = group_log(&mut driver, LogId::FDP_EVENTS, len);
-    assert_eq!(
-        FdpEventsHead::read_from(&of_controller).unwrap().events(),
-        0
-    );
+    assert_eq!(FdpEventsHead::read_from(&of_controller).unwrap().events(), 0);
 }

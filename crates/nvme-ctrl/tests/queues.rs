@@ -29,11 +29,7 @@ fn queues_are_created_and_deleted_as_specified() {
     };
     let create_sq = |qid, size, cqid| {
         let mut create = CreateSubmissionQueue::new();
-        create
-            .set_qid(qid)
-            .set_size(size)
-            .set_contiguous(true)
-            .set_cqid(cqid);
+        create.set_qid(qid).set_size(size).set_contiguous(true).set_cqid(cqid);
         create.entry()
     };
     let mut scattered = CreateCompletionQueue::from(create_cq(2, 3, 0));
@@ -43,28 +39,12 @@ fn queues_are_created_and_deleted_as_specified() {
         (create_cq(1, 3, 0), page, StatusCode::INVALID_QUEUE_ID),
         (create_cq(9, 3, 0), page, StatusCode::INVALID_QUEUE_ID),
         (create_cq(2, 0, 0), page, StatusCode::INVALID_QUEUE_SIZE),
-        (
-            create_cq(2, 16_384, 0),
-            page,
-            StatusCode::INVALID_QUEUE_SIZE,
-        ),
-        (
-            create_cq(2, 3, 9),
-            page,
-            StatusCode::INVALID_INTERRUPT_VECTOR,
-        ),
-        (
-            create_cq(2, 3, 0),
-            page + 64,
-            StatusCode::INVALID_PRP_OFFSET,
-        ),
+        (create_cq(2, 16_384, 0), page, StatusCode::INVALID_QUEUE_SIZE),
+        (create_cq(2, 3, 9), page, StatusCode::INVALID_INTERRUPT_VECTOR),
+        (create_cq(2, 3, 0), page + 64, StatusCode::INVALID_PRP_OFFSET),
         (scattered.entry(), page, StatusCode::INVALID_FIELD),
         (create_sq(2, 3, 0), page, StatusCode::INVALID_QUEUE_ID),
-        (
-            create_sq(2, 3, 3),
-            page,
-            StatusCode::COMPLETION_QUEUE_INVALID,
-        ),
+        (create_sq(2, 3, 3), page, StatusCode::COMPLETION_QUEUE_INVALID),
         (create_sq(1, 3, 1), page, StatusCode::INVALID_QUEUE_ID),
         (create_sq(2, 0, 1), page, StatusCode::INVALID_QUEUE_SIZE),
     ] {
@@ -80,29 +60,16 @@ fn queues_are_created_and_deleted_as_specified() {
         delete.set_qid(qid);
         delete.entry()
     };
-    assert_eq!(
-        driver.admin(delete_cq(1), 0).status(),
-        StatusCode::INVALID_QUEUE_DELETION
-    );
-    assert_eq!(
-        driver.admin(delete_cq(0), 0).status(),
-        StatusCode::INVALID_QUEUE_ID
-    );
-    assert_eq!(
-        driver.admin(delete_sq(5), 0).status(),
-        StatusCode::INVALID_QUEUE_ID
-    );
+    assert_eq!(driver.admin(delete_cq(1), 0).status(), StatusCode::INVALID_QUEUE_DELETION);
+    assert_eq!(driver.admin(delete_cq(0), 0).status(), StatusCode::INVALID_QUEUE_ID);
+    assert_eq!(driver.admin(delete_sq(5), 0).status(), StatusCode::INVALID_QUEUE_ID);
     let at = driver.pages(PAGE);
     driver.put(1, read_at(0, at));
     driver.ring(1);
     assert_eq!(driver.admin(delete_sq(1), 0).status(), StatusCode::SUCCESS);
     assert_eq!(driver.admin(delete_cq(1), 0).status(), StatusCode::SUCCESS);
     driver.advance_to(Nanos::from_secs(1));
-    assert_eq!(
-        driver.set_queues(4).submission(),
-        3,
-        "allowed while no I/O queue exists"
-    );
+    assert_eq!(driver.set_queues(4).submission(), 3, "allowed while no I/O queue exists");
     driver.create_pair(1, 8);
     assert_eq!(driver.run(1, read_at(0, at)).status(), StatusCode::SUCCESS);
     let again = driver.set_feature(FeatureId::NUMBER_OF_QUEUES, 0);
@@ -151,11 +118,7 @@ fn invalid_doorbell_writes_raise_events() {
     driver.write32(register::sq_doorbell(7, 0), 1);
     let event_dw0 = AsyncEvent::from_raw(driver.wait(0, cid).dw0());
     assert_eq!(
-        (
-            event_dw0.event_type(),
-            event_dw0.information(),
-            event_dw0.lid()
-        ),
+        (event_dw0.event_type(), event_dw0.information(), event_dw0.lid()),
         (AsyncEventType::ERROR.0, event::INVALID_DOORBELL_REGISTER, 1)
     );
     driver.log(assay_nvme_spec::log::LogId::ERROR, 64);
@@ -184,17 +147,10 @@ fn interrupts_are_coalesced_and_the_pin_follows_the_queues() {
     let mut setting = InterruptCoalescing::default();
     setting.set_threshold(1).set_time_100us(10);
     assert_eq!(
-        driver
-            .set_feature(FeatureId::INTERRUPT_COALESCING, setting.raw())
-            .status(),
+        driver.set_feature(FeatureId::INTERRUPT_COALESCING, setting.raw()).status(),
         StatusCode::SUCCESS
     );
-    assert_eq!(
-        driver
-            .get_feature(FeatureId::INTERRUPT_COALESCING, 0, 0)
-            .dw0(),
-        setting.raw()
-    );
+    assert_eq!(driver.get_feature(FeatureId::INTERRUPT_COALESCING, 0, 0).dw0(), setting.raw());
     assert!(!driver.controller.is_pin_asserted());
     let quiet = |driver: &mut TestDriver, reads: u64| {
         driver.raised = assay_nvme_ctrl::VectorSet::default();
@@ -223,17 +179,12 @@ fn interrupts_are_coalesced_and_the_pin_follows_the_queues() {
     let mut vector = InterruptVector::default();
     vector.set_vector(1).set_coalescing_disabled(true);
     assert_eq!(
-        driver
-            .set_feature(FeatureId::INTERRUPT_VECTOR, vector.raw())
-            .status(),
+        driver.set_feature(FeatureId::INTERRUPT_VECTOR, vector.raw()).status(),
         StatusCode::SUCCESS
     );
     let alone = quiet(&mut driver, 1);
     assert!(alone < Nanos::from_millis(1), "{alone}");
-    assert_eq!(
-        driver.get_feature(FeatureId::INTERRUPT_VECTOR, 0, 1).dw0(),
-        vector.raw()
-    );
+    assert_eq!(driver.get_feature(FeatureId::INTERRUPT_VECTOR, 0, 1).dw0(), vector.raw());
     assert_eq!(
         driver.set_feature(FeatureId::INTERRUPT_VECTOR, 99).status(),
         StatusCode::INVALID_FIELD
@@ -245,12 +196,7 @@ fn interrupts_are_coalesced_and_the_pin_follows_the_queues() {
 fn coalescing_comes_from_the_drive() {
     let mut driver = TestDriver::powered_on(drive("samsung-951", &[("coalescing", "100us/4")]));
     driver.enable();
-    assert_eq!(
-        driver
-            .get_feature(FeatureId::INTERRUPT_COALESCING, 0, 0)
-            .dw0(),
-        0x0103
-    );
+    assert_eq!(driver.get_feature(FeatureId::INTERRUPT_COALESCING, 0, 0).dw0(), 0x0103);
 }
 
 /// Two submission queues share a completion queue and its free entries.
@@ -260,15 +206,8 @@ fn submission_queues_share_a_completion_queue() {
     driver.create_pair(2, 4);
     let sq = driver.pages(PAGE);
     let mut create = CreateSubmissionQueue::new();
-    create
-        .set_qid(3)
-        .set_size(7)
-        .set_contiguous(true)
-        .set_cqid(2);
-    assert_eq!(
-        driver.admin(create.entry(), sq).status(),
-        StatusCode::SUCCESS
-    );
+    create.set_qid(3).set_size(7).set_contiguous(true).set_cqid(2);
+    assert_eq!(driver.admin(create.entry(), sq).status(), StatusCode::SUCCESS);
     let at = driver.pages(PAGE);
     let mut seen = Vec::new();
     for round in 0..50_u16 {
@@ -287,12 +226,7 @@ fn submission_queues_share_a_completion_queue() {
             let entries = driver.poll(2);
             assert!(!entries.is_empty() && entries.len() <= 3);
             got += entries.len();
-            seen.extend(
-                entries
-                    .iter()
-                    .filter(|entry| entry.sqid() == 3)
-                    .map(|entry| entry.cid()),
-            );
+            seen.extend(entries.iter().filter(|entry| entry.sqid() == 3).map(|entry| entry.cid()));
         }
     }
     assert_eq!(seen, (0..50).collect::<Vec<_>>());

@@ -180,7 +180,6 @@ impl FormatNvm {
 
     /// Sets both fields of the LBA format index.
     pub fn set_lba_format(&mut self, index: u8) -> &mut FormatNvm {
-        self.set_lba_format_low(index & 15)
-            .set_lba_format_high(index >> 4)
+        self.set_lba_format_low(index & 15).set_lba_format_high(index >> 4)
     }
 }

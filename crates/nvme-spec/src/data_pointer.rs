@@ -34,10 +34,7 @@ impl SglDescriptor {
     /// Descriptor with an address.
     pub fn new(kind: SglType, address: u64, length: u32) -> SglDescriptor {
         let mut descriptor = SglDescriptor::default();
-        descriptor
-            .set_kind(kind.0)
-            .set_address(address)
-            .set_length(length);
+        descriptor.set_kind(kind.0).set_address(address).set_length(length);
         descriptor
     }
 

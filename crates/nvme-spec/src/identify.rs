@@ -271,8 +271,7 @@ impl PowerStateDescriptor {
     /// Sets the idle power in milliwatts, in the finer unit if it fits.
     pub fn set_idle_power_mw(&mut self, milliwatts: u32) -> &mut PowerStateDescriptor {
         let (value, fine) = power_units(milliwatts);
-        self.set_idle_power(value)
-            .set_idle_power_scale(if fine { 1 } else { 2 })
+        self.set_idle_power(value).set_idle_power_scale(if fine { 1 } else { 2 })
     }
 }
 
@@ -289,10 +288,7 @@ fn scaled_uw(value: u16, scale: u8) -> Option<u64> {
 fn power_units(milliwatts: u32) -> (u16, bool) {
     match u16::try_from(u64::from(milliwatts) * 10) {
         Ok(tenths) => (tenths, true),
-        Err(_) => (
-            milliwatts.div_ceil(10).min(u32::from(u16::MAX)) as u16,
-            false,
-        ),
+        Err(_) => (milliwatts.div_ceil(10).min(u32::from(u16::MAX)) as u16, false),
     }
 }
 
@@ -354,11 +350,7 @@ impl IdentifyNamespace {
     pub fn format_index(&self) -> u8 {
         let formatted = self.formatted();
         // The upper bits are used with more than 16 formats (NVM 4.1.5.1, FLBAS).
-        let high = if self.lba_format_count() > 15 {
-            formatted >> 5 & 3
-        } else {
-            0
-        };
+        let high = if self.lba_format_count() > 15 { formatted >> 5 & 3 } else { 0 };
         high << 4 | formatted & 15
     }
 

@@ -82,11 +82,7 @@ bits_of_integers!(u8, u16, u32, u64);
 /// A mask of low bits.
 #[inline(always)]
 pub(crate) const fn mask(bits: u32) -> u64 {
-    if bits >= 64 {
-        u64::MAX
-    } else {
-        (1 << bits) - 1
-    }
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 #[inline(always)]
@@ -358,11 +354,7 @@ pub fn text(bytes: &[u8]) -> String {
 pub fn padded<const N: usize>(text: &str) -> [u8; N] {
     let mut field = [b' '; N];
     for (to, byte) in field.iter_mut().zip(text.bytes()) {
-        *to = if matches!(byte, b' '..=b'~') {
-            byte
-        } else {
-            b'?'
-        };
+        *to = if matches!(byte, b' '..=b'~') { byte } else { b'?' };
     }
     field
 }

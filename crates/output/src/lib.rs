@@ -57,9 +57,7 @@ impl From<UnsafeFile> for io::Error {
 impl UnsafeFile {
     /// True for an error that [`UnsafeFile`] caused.
     pub fn is_cause_of(error: &io::Error) -> bool {
-        error
-            .get_ref()
-            .is_some_and(|cause| cause.is::<UnsafeFile>())
+        error.get_ref().is_some_and(|cause| cause.is::<UnsafeFile>())
     }
 }
 
@@ -137,8 +135,7 @@ pub fn read(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
 
 fn read_all(file: File, most_bytes: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    file.take(most_bytes.saturating_add(1))
-        .read_to_end(&mut content)?;
+    file.take(most_bytes.saturating_add(1)).read_to_end(&mut content)?;
     if content.len() as u64 > most_bytes {
         let why = format!("it is longer than {most_bytes} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));

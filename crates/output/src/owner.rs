@@ -30,24 +30,15 @@ pub fn chown_file_to_sudo_user(file: impl AsFd) {
 /// The same of a folder or a temporary file by its path.
 pub fn chown_to_sudo_user(path: &Path) {
     if let Some((user, group)) = caller() {
-        let _ = chownat(
-            CWD,
-            path,
-            Some(user),
-            Some(group),
-            AtFlags::SYMLINK_NOFOLLOW,
-        );
+        let _ = chownat(CWD, path, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW);
     }
 }
 
 /// Makes a folder and those above it that are missing, each for the caller of sudo(8).
 pub fn create_folders(path: &Path) -> io::Result<()> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
-    let missing: Vec<PathBuf> = path
-        .ancestors()
-        .take_while(is_missing)
-        .map(Path::to_owned)
-        .collect();
+    let missing: Vec<PathBuf> =
+        path.ancestors().take_while(is_missing).map(Path::to_owned).collect();
     fs::create_dir_all(path)?;
     missing.iter().for_each(|folder| chown_to_sudo_user(folder));
     Ok(())

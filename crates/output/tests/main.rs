@@ -36,9 +36,8 @@ impl Folder {
 
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> =
+            entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -146,9 +145,6 @@ fn existing_files_are_continued_and_emptied() {
     open_to_rewrite(&file).unwrap();
     assert_eq!(fs::read(&file).unwrap(), b"");
     assert!(open_to_append(&folder.path("none")).is_err());
-    open_log(&folder.path("log"))
-        .unwrap()
-        .write_all(b"line")
-        .unwrap();
+    open_log(&folder.path("log")).unwrap().write_all(b"line").unwrap();
     assert_eq!(fs::read(folder.path("log")).unwrap(), b"line");
 }

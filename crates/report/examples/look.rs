@@ -34,10 +34,6 @@ fn write(folder: &str, name: &str, runs: &[assay_store::read::Run]) {
     #[allow(clippy::disallowed_methods)]
     let began = std::time::Instant::now();
     let page = html::render(runs).unwrap();
-    println!(
-        "{name}: {} ms, {} kB",
-        began.elapsed().as_millis(),
-        page.len() / 1000
-    );
+    println!("{name}: {} ms, {} kB", began.elapsed().as_millis(), page.len() / 1000);
     std::fs::write(format!("{folder}/{name}.html"), page).unwrap();
 }

@@ -127,30 +127,23 @@ impl Axis {
     pub fn value(self, plan: &CellPlan) -> AxisValue {
         // A table: one entry per axis.
         let w = &plan.workload;
-        let number = |n: f64, label: String| AxisValue {
-            number: Some(n),
-            label,
-        };
+        let number = |n: f64, label: String| AxisValue { number: Some(n), label };
         // Cells without a value precede those with one.
         let none = || number(-1.0, String::new());
-        let text = |label: &str| AxisValue {
-            number: None,
-            label: label.to_owned(),
-        };
+        let text = |label: &str| AxisValue { number: None, label: label.to_owned() };
         let choose = |first: bool, a, b| text(if first { a } else { b });
         match self {
             Axis::Variant => text(plan.variant.as_deref().unwrap_or("")),
             Axis::Trace => text(w.trace.as_deref().unwrap_or("")),
             Axis::Jobs => text(&jobs_text(plan)),
             Axis::Job => text(plan.job.as_ref().map_or("", |job| &job.name)),
-            Axis::PowerState => w.power_state.map_or_else(none, |state| {
-                number(state.into(), format!("power state {state}"))
-            }),
+            Axis::PowerState => w
+                .power_state
+                .map_or_else(none, |state| number(state.into(), format!("power state {state}"))),
             Axis::Rw => text(rw_text(&w.rw)),
             Axis::Pattern => choose(w.rw.starts_with("rand"), "random", "sequential"),
-            Axis::ReadShare => read_share(w).map_or_else(none, |share| {
-                number(share.into(), format!("{share} % reads"))
-            }),
+            Axis::ReadShare => read_share(w)
+                .map_or_else(none, |share| number(share.into(), format!("{share} % reads"))),
             // Imported results may not have either.
             Axis::BlockSize if w.bs_bytes == 0 && plan.file.is_some() => {
                 number(-1.0, "unknown block size".to_owned())
@@ -242,9 +235,7 @@ fn matrix_text(matrix: &str, this_job: &str) -> String {
         let (job, option) = option.split_once('.').unwrap_or((this_job, option));
         let text = match option {
             "iodepth" => format!("depth {value}"),
-            "numjobs" => value
-                .parse()
-                .map_or_else(|_| axis.to_owned(), |n| plural(n, "thread")),
+            "numjobs" => value.parse().map_or_else(|_| axis.to_owned(), |n| plural(n, "thread")),
             "bs" | "rw" => value.to_owned(),
             _ => return axis.to_owned(),
         };

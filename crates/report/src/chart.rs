@@ -91,11 +91,7 @@ pub struct ChartView {
 impl ChartView {
     pub fn with(label: impl Into<String>, data: &[Value], layout: Value) -> ChartView {
         let text = |trace: &Value| to_raw_value(trace).expect("a value has a text");
-        ChartView {
-            label: label.into(),
-            data: data.iter().map(text).collect(),
-            layout,
-        }
+        ChartView { label: label.into(), data: data.iter().map(text).collect(), layout }
     }
 
     /// A view of these traces; `None` without any.
@@ -107,9 +103,7 @@ impl ChartView {
 /// Text escaped for plotly, which interprets a few HTML tags and entities in names and titles.
 pub fn plain(text: &str) -> String {
     let text = crate::format::printable(text);
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Name of the palette's colour `n`.
@@ -124,16 +118,8 @@ pub fn dash(n: usize) -> &'static str {
 
 /// Marker that distinguishes columns, or drives beside their colours.
 pub fn symbol(n: usize) -> &'static str {
-    const SYMBOLS: [&str; PALETTE] = [
-        "circle",
-        "square",
-        "diamond",
-        "triangle-up",
-        "cross",
-        "x",
-        "triangle-down",
-        "star",
-    ];
+    const SYMBOLS: [&str; PALETTE] =
+        ["circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star"];
     SYMBOLS[n % PALETTE]
 }
 
@@ -142,17 +128,10 @@ pub fn symbol(n: usize) -> &'static str {
 pub fn numbered(mut charts: Vec<Chart>, prefix: &str) -> Vec<Chart> {
     let mut taken: Vec<String> = Vec::new();
     for chart in &mut charts {
-        let what = chart
-            .title
-            .rsplit_once(": ")
-            .map_or(chart.title.as_str(), |(_, what)| what);
+        let what = chart.title.rsplit_once(": ").map_or(chart.title.as_str(), |(_, what)| what);
         let id = format!("{prefix}--{}", slug(what));
         let equal = taken.iter().filter(|other| **other == id).count();
-        chart.id = if equal == 0 {
-            id.clone()
-        } else {
-            format!("{id}-{}", equal + 1)
-        };
+        chart.id = if equal == 0 { id.clone() } else { format!("{id}-{}", equal + 1) };
         taken.push(id);
     }
     charts

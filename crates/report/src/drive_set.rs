@@ -61,10 +61,7 @@ impl<'a> DriveSet<'a> {
                 drives.push(ReportDrive {
                     origins: vec![(run, drive)],
                     info,
-                    heading: Heading {
-                        text: name.clone(),
-                        simulated: info.simulated,
-                    },
+                    heading: Heading { text: name.clone(), simulated: info.simulated },
                 });
             }
         }

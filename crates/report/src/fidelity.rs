@@ -91,10 +91,8 @@ impl FidelityFigure {
     }
 
     fn error_text(&self) -> String {
-        self.error.map_or_else(
-            || "-".to_owned(),
-            |error| format!("{error:+.1} {}", self.error_unit),
-        )
+        self.error
+            .map_or_else(|| "-".to_owned(), |error| format!("{error:+.1} {}", self.error_unit))
     }
 }
 
@@ -133,10 +131,7 @@ impl FidelityDrive {
 impl FidelityPage {
     /// The figures that miss their goals.
     fn misses(&self) -> impl Iterator<Item = (&FidelityDrive, &FidelityFigure)> {
-        let figures = self
-            .drives
-            .iter()
-            .flat_map(|d| d.figures.iter().map(move |f| (d, f)));
+        let figures = self.drives.iter().flat_map(|d| d.figures.iter().map(move |f| (d, f)));
         figures.filter(|(_, f)| !f.met)
     }
 }

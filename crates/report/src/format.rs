@@ -33,11 +33,7 @@ pub fn micros(nanoseconds: f64) -> String {
 
 /// A finite value with this many decimals.
 fn fixed(value: f64, decimals: usize, unit: &str) -> String {
-    if value.is_finite() {
-        format!("{value:.decimals$}{unit}")
-    } else {
-        "n/a".to_owned()
-    }
+    if value.is_finite() { format!("{value:.decimals$}{unit}") } else { "n/a".to_owned() }
 }
 
 /// Percent with one decimal, without the sign.
@@ -66,17 +62,9 @@ pub fn duration(nanoseconds: u64) -> String {
     let whole = seconds.round() as u64;
     let (hours, minutes) = (whole / 3600, whole % 3600 / 60);
     let part = |n: u64, unit: &str| {
-        if n > 0 {
-            format!("{n} {unit}")
-        } else {
-            String::new()
-        }
+        if n > 0 { format!("{n} {unit}") } else { String::new() }
     };
-    let parts = [
-        part(hours, "h"),
-        part(minutes, "min"),
-        part(whole % 60, "s"),
-    ];
+    let parts = [part(hours, "h"), part(minutes, "min"), part(whole % 60, "s")];
     joined(parts, " ")
 }
 
@@ -165,11 +153,7 @@ pub fn short_title_among<'t, 'o>(
 ) -> &'t str {
     let short = short_title(title);
     let mut others = all.into_iter().filter(|other| *other != title);
-    if others.any(|other| short_title(other) == short) {
-        title
-    } else {
-        short
-    }
+    if others.any(|other| short_title(other) == short) { title } else { short }
 }
 
 /// Lower-case letters, digits and hyphens: part of an id in a link.

@@ -161,10 +161,7 @@ impl<'a> Section<'a> {
 
     /// True for the views of jobs that run at once.
     fn has_jobs(&self) -> bool {
-        matches!(
-            self.view,
-            Some(CellView::Jobs | CellView::Interference | CellView::Placement)
-        )
+        matches!(self.view, Some(CellView::Jobs | CellView::Interference | CellView::Placement))
     }
 
     /// Caption of one of its tables.
@@ -216,9 +213,7 @@ impl<'a> Section<'a> {
     pub fn at(&self, row: usize, column: usize, drive: usize) -> Option<&Point<'a>> {
         let here = |p: &&Point| p.row == row && p.column == column && p.drive == drive;
         let mut measured = self.points.iter().rev().filter(|p| p.result().is_some());
-        measured
-            .find(|p| here(p))
-            .or_else(|| self.points.iter().rev().find(|p| here(p)))
+        measured.find(|p| here(p)).or_else(|| self.points.iter().rev().find(|p| here(p)))
     }
 
     /// The measured points, one list per drive and column, each in the order of the rows.
@@ -337,10 +332,7 @@ impl<'a> Section<'a> {
         }
         self.simplify(&mut axes);
         self.row_axis = self.choose_rows(&axes);
-        self.column_axes = axes
-            .into_iter()
-            .filter(|a| Some(*a) != self.row_axis)
-            .collect();
+        self.column_axes = axes.into_iter().filter(|a| Some(*a) != self.row_axis).collect();
         let values = self.points.iter().map(|point| {
             let row = self.row_axis.map(|a| a.value(point.plan()));
             let columns = self.column_axes.iter();
@@ -354,21 +346,12 @@ impl<'a> Section<'a> {
         let number = |v: &AxisValue| v.number.unwrap_or(0.0);
         self.rows.sort_by(|a, b| number(a).total_cmp(&number(b)));
         self.columns.sort_by(|a, b| {
-            let mut pairs = a
-                .iter()
-                .zip(b)
-                .map(|(a, b)| number(a).total_cmp(&number(b)));
-            pairs
-                .find(|o| o.is_ne())
-                .unwrap_or(std::cmp::Ordering::Equal)
+            let mut pairs = a.iter().zip(b).map(|(a, b)| number(a).total_cmp(&number(b)));
+            pairs.find(|o| o.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
         });
         for (i, point) in self.points.iter_mut().enumerate() {
             point.row = self.rows.iter().position(|v| *v == rows[i]).unwrap_or(0);
-            point.column = self
-                .columns
-                .iter()
-                .position(|v| *v == columns[i])
-                .unwrap_or(0);
+            point.column = self.columns.iter().position(|v| *v == columns[i]).unwrap_or(0);
         }
     }
 
@@ -390,10 +373,9 @@ impl<'a> Section<'a> {
                 }
             }
         }
-        if let (Some(threads), true) = (
-            axes.iter().position(|a| *a == Axis::Threads),
-            axes.contains(&Axis::Depth),
-        ) {
+        if let (Some(threads), true) =
+            (axes.iter().position(|a| *a == Axis::Threads), axes.contains(&Axis::Depth))
+        {
             if self.in_flight().is_some() {
                 axes.retain(|a| *a != Axis::Depth);
             } else if self.one_depth_per_total() {

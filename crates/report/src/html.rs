@@ -64,12 +64,7 @@ pub fn render_with(runs: &[Run], predicted: &[PredictedMatrix]) -> Result<String
     for (name, title) in &suites {
         page.add_suite(&set, &sections, &ids, &titles, name, title);
     }
-    let PageParts {
-        mut contents,
-        mut body,
-        charts,
-        ..
-    } = page;
+    let PageParts { mut contents, mut body, charts, .. } = page;
     if let Some(compared) = compared(runs) {
         contents.push(Entry::new("compared", "Before and after"));
         body.push(compared);
@@ -88,11 +83,8 @@ pub fn render_with(runs: &[Run], predicted: &[PredictedMatrix]) -> Result<String
     let health = appendix::HealthTables::of(&set);
     body.push(appendix::appendix(&set, &health, &left_out));
     contents.extend(health.entries());
-    let last = [
-        ("warnings", "Warnings"),
-        ("environment", "Environment"),
-        ("provenance", "Provenance"),
-    ];
+    let last =
+        [("warnings", "Warnings"), ("environment", "Environment"), ("provenance", "Provenance")];
     contents.extend(last.map(|(id, title)| Entry::new(id, title)));
     let title = title(&set);
     PageTemplate {
@@ -133,10 +125,7 @@ struct PageParts {
 
 impl PageParts {
     fn list(&mut self, id: &str, title: &str) {
-        self.contents.push(Entry {
-            sub: self.grouped,
-            ..Entry::new(id, title)
-        });
+        self.contents.push(Entry { sub: self.grouped, ..Entry::new(id, title) });
     }
 
     /// The scoreboard, the first charts, the report of a standard and the sections of a suite.
@@ -167,9 +156,7 @@ impl PageParts {
             self.body.push(board);
             self.list(&id, title);
         }
-        let own: Vec<usize> = (0..sections.len())
-            .filter(|i| sections[*i].suite == name)
-            .collect();
+        let own: Vec<usize> = (0..sections.len()).filter(|i| sections[*i].suite == name).collect();
         let linked: Vec<(&str, &str)> = own.iter().map(|&i| (ids[i].as_str(), titles[i])).collect();
         let id = format!("{suite_id}-standard");
         let mut parts = Vec::from_iter(standard::reports(set, name, &id, &linked));
@@ -214,11 +201,7 @@ fn section_ids(sections: &[Section<'_>]) -> Vec<String> {
     for section in sections {
         let id = format!("{}-{}", slug(section.suite), slug(section.step));
         let taken = ids.iter().filter(|other| **other == id).count();
-        ids.push(if taken == 0 {
-            id
-        } else {
-            format!("{id}-{}", taken + 1)
-        });
+        ids.push(if taken == 0 { id } else { format!("{id}-{}", taken + 1) });
     }
     ids
 }
@@ -253,12 +236,7 @@ fn first_charts(charts: &[Chart], declared: &[String], suite: &str) -> Vec<Chart
         }
     }
     let copy = |(n, chart): (usize, &&Chart)| chart.again(format!("{suite}-first-{}", n + 1));
-    chosen
-        .iter()
-        .take(FIRST_CHARTS)
-        .enumerate()
-        .map(copy)
-        .collect()
+    chosen.iter().take(FIRST_CHARTS).enumerate().map(copy).collect()
 }
 
 /// An entry of the page's contents.
@@ -274,11 +252,7 @@ pub(crate) struct Entry {
 impl Entry {
     /// An entry of the first level.
     pub fn new(id: &str, title: &str) -> Entry {
-        Entry {
-            id: id.to_owned(),
-            title: title.to_owned(),
-            sub: false,
-        }
+        Entry { id: id.to_owned(), title: title.to_owned(), sub: false }
     }
 }
 
@@ -305,11 +279,7 @@ impl PageTemplate<'_> {
         let drawn = !self.charts.is_empty();
         let charts = embedded(self.charts)?;
         // A page without charts does without plotly, which is most of it.
-        let library = if drawn {
-            include_str!("page/library.js")
-        } else {
-            ""
-        };
+        let library = if drawn { include_str!("page/library.js") } else { "" };
         let scripts = [
             library,
             include_str!("page/labels.js"),
@@ -433,9 +403,7 @@ fn section(
     explained: &mut bool,
 ) -> Markup {
     let view = views::of_section(section);
-    let curves = charts
-        .iter()
-        .any(|c| c.title.ends_with("latency percentiles"));
+    let curves = charts.iter().any(|c| c.title.ends_with("latency percentiles"));
     let explain = curves && !*explained;
     *explained |= curves;
     // One sentence is enough to read on; the others are for who wants to know.

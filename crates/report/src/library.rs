@@ -145,18 +145,12 @@ impl Library {
         }
         let drives: Vec<LibraryDrive> = self.drives.into_values().collect();
         let files = files(&drives);
-        let index = SitePage {
-            path: "index.html".to_owned(),
-            html: index::page(&drives, &files),
-        };
-        let pair = SitePage {
-            path: "pair.html".to_owned(),
-            html: index::pair(&drives),
-        };
-        let each = drives.into_iter().zip(files).map(|(drive, file)| SitePage {
-            html: drive::page(&drive),
-            path: file,
-        });
+        let index = SitePage { path: "index.html".to_owned(), html: index::page(&drives, &files) };
+        let pair = SitePage { path: "pair.html".to_owned(), html: index::pair(&drives) };
+        let each = drives
+            .into_iter()
+            .zip(files)
+            .map(|(drive, file)| SitePage { html: drive::page(&drive), path: file });
         [index, pair].into_iter().chain(each)
     }
 }

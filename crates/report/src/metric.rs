@@ -91,21 +91,12 @@ impl ResultMetric {
     /// All that are tracked over rounds, in the order they are offered.
     pub const OF_ROUNDS: [ResultMetric; 5] = [
         ResultMetric::IOPS,
-        ResultMetric {
-            label: "Throughput",
-            title: "throughput, MiB/s",
-            ..ResultMetric::BANDWIDTH
-        },
+        ResultMetric { label: "Throughput", title: "throughput, MiB/s", ..ResultMetric::BANDWIDTH },
         ResultMetric::MEAN,
         ResultMetric::p99_999(1),
         ResultMetric {
             largest: true,
-            ..ResultMetric::latency(
-                "Max latency",
-                "maximum latency, \u{b5}s",
-                |l| known(l.max),
-                1,
-            )
+            ..ResultMetric::latency("Max latency", "maximum latency, \u{b5}s", |l| known(l.max), 1)
         },
     ];
 

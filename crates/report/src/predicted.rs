@@ -49,10 +49,7 @@ fn table(matrix: &PredictedMatrix) -> Table {
         let size = format_size(rates[0].block_bytes.into());
         Row::new(Heading::plain(size), rates.iter().map(cell).collect())
     };
-    let threads = matrix
-        .rates
-        .iter()
-        .take_while(|rate| rate.block_bytes == first);
+    let threads = matrix.rates.iter().take_while(|rate| rate.block_bytes == first);
     let threads: Vec<u32> = threads.map(|rate| rate.threads).collect();
     let drive = match matrix.drive.is_empty() {
         true => String::new(),

@@ -54,10 +54,7 @@ fn tables(drive: &str, ranking: &Ranking) -> Vec<Table> {
                 TableCell::figure(of.best.value),
                 TableCell::text(&of.best.model),
             ];
-            Row::new(
-                Heading::plain(format!("{}, {}", of.workload, metric(of))),
-                cells,
-            )
+            Row::new(Heading::plain(format!("{}, {}", of.workload, metric(of))), cells)
         };
         let rows = figures.iter().map(row).collect();
         let table = Table {
@@ -148,10 +145,7 @@ pub(crate) fn section(id: &str, set: &DriveSet<'_>) -> Option<Markup> {
             _ => drive.heading.to_string(),
         };
         for (run, index) in &drive.origins {
-            all.extend(tables(
-                &name,
-                &rank(&set.runs[*run], *index, PublicTable::built_in()),
-            ));
+            all.extend(tables(&name, &rank(&set.runs[*run], *index, PublicTable::built_in())));
         }
     }
     let rows: usize = all.iter().map(|table| table.rows.len()).sum();

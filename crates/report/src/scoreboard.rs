@@ -133,10 +133,8 @@ pub fn metrics(set: &DriveSet<'_>, sections: &[Section<'_>], suite: &str) -> Vec
 /// latencies.
 fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
     let measures = |s: &&Section<'_>| {
-        matches!(
-            s.kind,
-            CellKind::Measure | CellKind::Soak | CellKind::Concurrent
-        ) && s.suite == suite
+        matches!(s.kind, CellKind::Measure | CellKind::Soak | CellKind::Concurrent)
+            && s.suite == suite
             && s.results().next().is_some()
     };
     let sections: Vec<&Section<'_>> = sections.iter().filter(measures).collect();
@@ -159,16 +157,10 @@ fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
     let small = |s: &Section<'_>| {
         let small = |p: &Point<'_>| p.plan().workload.bs_bytes <= 16 << 10;
         s.points.iter().any(small)
-            && s.points
-                .iter()
-                .all(|p| p.plan().workload.rw.starts_with("rand"))
+            && s.points.iter().all(|p| p.plan().workload.rw.starts_with("rand"))
     };
     let rate = |s: &&Section<'_>| {
-        let figure = if small(s) {
-            figure::IOPS
-        } else {
-            figure::MIB_PER_S
-        };
+        let figure = if small(s) { figure::IOPS } else { figure::MIB_PER_S };
         let title = short_title_among(s.title, sections.iter().map(|s| s.title));
         HeadlineMetric::of_step(s.step, title, figure)
     };
@@ -209,14 +201,11 @@ impl<'a> Scoreboard<'a> {
             columns.push((metric, at));
             all.push(scores);
         }
-        let rows = drives
-            .iter()
-            .enumerate()
-            .map(|(i, (drive, run, index))| ScoreRow {
-                drive: *drive,
-                verdict: set.runs[*run].verdicts.get(*index).and_then(Option::as_ref),
-                scores: all.iter().map(|scores| scores[i].clone()).collect(),
-            });
+        let rows = drives.iter().enumerate().map(|(i, (drive, run, index))| ScoreRow {
+            drive: *drive,
+            verdict: set.runs[*run].verdicts.get(*index).and_then(Option::as_ref),
+            scores: all.iter().map(|scores| scores[i].clone()).collect(),
+        });
         let mut rows: Vec<ScoreRow<'a>> = rows.collect();
         if let Some((first, _)) = columns.first() {
             let lower = first.figure.is_lower_better();
@@ -260,9 +249,7 @@ impl<'a> Scoreboard<'a> {
     /// title does not say it.
     pub fn depth(&self, column: usize) -> Option<String> {
         let metric = &self.columns[column].0;
-        let named = ["QD", "thread", "in flight"]
-            .iter()
-            .any(|word| metric.title.contains(word));
+        let named = ["QD", "thread", "in flight"].iter().any(|word| metric.title.contains(word));
         let of_depth = ["IOPS", "MiB/s", "\u{b5}s"].contains(&metric.figure.unit.text());
         let mut depths = self.rows.iter().filter_map(|r| r.scores[column].as_ref());
         let first = depths.next()?.in_flight;
@@ -280,11 +267,7 @@ impl<'a> Scoreboard<'a> {
     pub fn share(&self, column: usize, score: &Score) -> f64 {
         let values = self.rows.iter().filter_map(|r| r.scores[column].as_ref());
         let most = values.map(|s| s.value).fold(0.0, f64::max);
-        if most > 0.0 {
-            (score.value / most).clamp(0.0, 1.0)
-        } else {
-            0.0
-        }
+        if most > 0.0 { (score.value / most).clamp(0.0, 1.0) } else { 0.0 }
     }
 }
 
@@ -306,10 +289,7 @@ fn stand(scores: &mut [Option<Score>], figure: Figure) {
     }
     let present = scores.iter().flatten();
     let best = present.reduce(|a, b| if better(b.value, a.value) { b } else { a });
-    let Some(best) = best
-        .cloned()
-        .filter(|_| scores.iter().flatten().count() > 1)
-    else {
+    let Some(best) = best.cloned().filter(|_| scores.iter().flatten().count() > 1) else {
         return;
     };
     for score in scores.iter_mut().flatten() {

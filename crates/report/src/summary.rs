@@ -27,10 +27,7 @@ fn boards<'a>(
 ) -> Vec<(&'a str, Scoreboard<'a>)> {
     let suites = suites(set).into_iter();
     let board = |(name, title)| (title, Scoreboard::of(set, sections, name));
-    suites
-        .map(board)
-        .filter(|(_, b)| !b.columns.is_empty())
-        .collect()
+    suites.map(board).filter(|(_, b)| !b.columns.is_empty()).collect()
 }
 
 /// A value as shown, with its standing.
@@ -57,11 +54,8 @@ fn legend<'a>(set: &DriveSet<'_>, mut boards: impl Iterator<Item = &'a Scoreboar
         text.push_str("; ");
         text.push_str(NO_TAILS);
     }
-    let mut scales = set
-        .runs
-        .iter()
-        .map(|r| r.manifest.scale)
-        .filter(|s| (s - 1.0).abs() > f64::EPSILON);
+    let mut scales =
+        set.runs.iter().map(|r| r.manifest.scale).filter(|s| (s - 1.0).abs() > f64::EPSILON);
     if let Some(scale) = scales.next() {
         text.push_str(&format!(
             "; durations multiplied by {scale}: not the procedure as published"
@@ -84,26 +78,15 @@ pub fn markdown(runs: &[Run]) -> Result<String, ReportError> {
     let cell = |text: &str| printable(text).replace('|', "\\|").replace('<', "&lt;");
     let mut out = format!("{MARKDOWN_HEAD}\n");
     for (title, board) in boards(&set, &sections) {
-        out.push_str(&format!(
-            "### {}\n\n{}\n\n",
-            cell(title),
-            cell(&subject(&set))
-        ));
+        out.push_str(&format!("### {}\n\n{}\n\n", cell(title), cell(&subject(&set))));
         let heading = |(metric, _): &(HeadlineMetric, usize)| {
             format!(" {}, {} |", cell(&metric.title), metric.figure.unit.text())
         };
         let headings: Vec<String> = board.columns.iter().map(heading).collect();
         out.push_str(&format!("| | drive |{}\n", headings.concat()));
-        out.push_str(&format!(
-            "|---|---|{}\n",
-            "---:|".repeat(board.columns.len())
-        ));
+        out.push_str(&format!("|---|---|{}\n", "---:|".repeat(board.columns.len())));
         for row in &board.rows {
-            out.push_str(&format!(
-                "| {} | {} |",
-                sign(row),
-                cell(&set.full_name(row.drive))
-            ));
+            out.push_str(&format!("| {} | {} |", sign(row), cell(&set.full_name(row.drive))));
             for column in 0..board.columns.len() {
                 match value(row, column) {
                     (text, Standing::Best) => out.push_str(&format!(" **{text}** |")),
@@ -115,11 +98,7 @@ pub fn markdown(runs: &[Run]) -> Result<String, ReportError> {
         let leaders = leaders(&set, &board);
         out.push_str(&format!(
             "\n{}{}.\n\n",
-            if leaders.is_empty() {
-                leaders
-            } else {
-                cell(&leaders) + " "
-            },
+            if leaders.is_empty() { leaders } else { cell(&leaders) + " " },
             legend(&set, std::iter::once(&board))
         ));
     }
@@ -145,11 +124,7 @@ pub fn card(runs: &[Run]) -> Result<String, ReportError> {
     let set = DriveSet::new(runs);
     let sections = grid::sections(&set);
     let boards = boards(&set, &sections);
-    let most = boards
-        .iter()
-        .map(|(_, b)| b.columns.len())
-        .max()
-        .unwrap_or(0);
+    let most = boards.iter().map(|(_, b)| b.columns.len()).max().unwrap_or(0);
     let width = 2 * EDGE_PX + NAME_PX + COLUMN_PX * most.max(4);
     let mut top = EDGE_PX;
     let mut parts = Vec::new();
@@ -174,9 +149,8 @@ pub fn card(runs: &[Run]) -> Result<String, ReportError> {
 }
 
 /// Colours of the drives, as those of the page's light theme.
-const COLOURS: [&str; crate::chart::PALETTE] = [
-    "#0072b2", "#c84e00", "#00805b", "#a4467f", "#8a6100", "#5b4fc0", "#007d8a", "#5a5f66",
-];
+const COLOURS: [&str; crate::chart::PALETTE] =
+    ["#0072b2", "#c84e00", "#00805b", "#a4467f", "#8a6100", "#5b4fc0", "#007d8a", "#5a5f66"];
 
 fn board_picture(
     set: &DriveSet<'_>,
@@ -236,12 +210,7 @@ fn board_picture(
 /// A title in two lines of about equal length.
 fn halves(title: &str) -> [String; 2] {
     let words: Vec<&str> = title.split(' ').collect();
-    let imbalance = |at: &usize| {
-        words[..*at]
-            .concat()
-            .len()
-            .abs_diff(words[*at..].concat().len())
-    };
+    let imbalance = |at: &usize| words[..*at].concat().len().abs_diff(words[*at..].concat().len());
     let at = (0..words.len()).min_by_key(imbalance).unwrap_or(0);
     [words[..at].join(" "), words[at..].join(" ")]
 }

@@ -26,10 +26,7 @@ pub struct Heading {
 
 impl Heading {
     pub fn plain(text: impl Into<String>) -> Heading {
-        Heading {
-            text: text.into(),
-            simulated: false,
-        }
+        Heading { text: text.into(), simulated: false }
     }
 }
 
@@ -52,11 +49,7 @@ pub struct Column {
 
 impl Column {
     pub fn of(label: impl Into<String>, unit: &'static str) -> Column {
-        Column {
-            group: None,
-            label: label.into(),
-            unit,
-        }
+        Column { group: None, label: label.into(), unit }
     }
 
     /// Columns without a group: labels and units.
@@ -79,10 +72,7 @@ impl Column {
 
     /// A column without a unit under the heading of a drive.
     pub fn of_drive(group: &Heading, label: impl Into<String>) -> Column {
-        Column {
-            group: Some(group.clone()),
-            ..Column::of(label, "")
-        }
+        Column { group: Some(group.clone()), ..Column::of(label, "") }
     }
 }
 
@@ -97,10 +87,7 @@ type CellsOf<'c, R> = Box<dyn Fn(&R) -> Vec<TableCell> + 'c>;
 
 impl<'c, R> Columns<'c, R> {
     pub fn new() -> Columns<'c, R> {
-        Columns {
-            headings: Vec::new(),
-            cells: Vec::new(),
-        }
+        Columns { headings: Vec::new(), cells: Vec::new() }
     }
 
     /// Adds columns; of each row, `cells` gives one cell for each.
@@ -170,24 +157,17 @@ pub struct Number {
 impl TableCell {
     /// A figure as text.
     pub fn number(text: impl Into<String>) -> TableCell {
-        TableCell::Number(Number {
-            text: text.into(),
-            ..Number::default()
-        })
+        TableCell::Number(Number { text: text.into(), ..Number::default() })
     }
 
     /// A value in the common notation ([`format::figure`]); empty where there is none.
     pub fn figure(value: impl Into<Option<f64>>) -> TableCell {
-        value
-            .into()
-            .map_or(TableCell::Empty, |v| TableCell::number(format::figure(v)))
+        value.into().map_or(TableCell::Empty, |v| TableCell::number(format::figure(v)))
     }
 
     /// A percentage ([`format::percent`]); empty where there is none.
     pub fn percent(value: impl Into<Option<f64>>) -> TableCell {
-        value
-            .into()
-            .map_or(TableCell::Empty, |v| TableCell::number(format::percent(v)))
+        value.into().map_or(TableCell::Empty, |v| TableCell::number(format::percent(v)))
     }
 
     /// A temperature in whole degrees; empty where there is none.
@@ -197,11 +177,7 @@ impl TableCell {
 
     /// This cell, or a substitute for an empty one.
     pub fn or(self, substitute: impl FnOnce() -> TableCell) -> TableCell {
-        if self == TableCell::Empty {
-            substitute()
-        } else {
-            self
-        }
+        if self == TableCell::Empty { substitute() } else { self }
     }
 
     pub fn text(text: impl Into<String>) -> TableCell {
@@ -251,13 +227,7 @@ impl Table {
         for row in &mut rows {
             row.cells.resize(columns.len(), TableCell::Empty);
         }
-        Table {
-            caption,
-            corner: "drive".to_owned(),
-            columns,
-            rows,
-            notes,
-        }
+        Table { caption, corner: "drive".to_owned(), columns, rows, notes }
     }
 
     /// Without the details of its figures, which another table has.
@@ -278,20 +248,15 @@ impl Table {
 
     /// Removes the columns that are empty in every row.
     pub fn without_empty_columns(mut self) -> Table {
-        let used = |column: usize| {
-            self.rows
-                .iter()
-                .any(|row| row.cells[column] != TableCell::Empty)
-        };
+        let used =
+            |column: usize| self.rows.iter().any(|row| row.cells[column] != TableCell::Empty);
         let used: Vec<bool> = (0..self.columns.len()).map(used).collect();
         fn keep<T>(all: &mut Vec<T>, used: &[bool]) {
             let mut used = used.iter();
             all.retain(|_| used.next() == Some(&true));
         }
         keep(&mut self.columns, &used);
-        self.rows
-            .iter_mut()
-            .for_each(|row| keep(&mut row.cells, &used));
+        self.rows.iter_mut().for_each(|row| keep(&mut row.cells, &used));
         self
     }
 

@@ -276,9 +276,7 @@ fn preconditioned(page: &mut TextPage, set: &DriveSet<'_>) {
         let (plan, drive) = (point.plan(), &set.drives[point.drive].heading);
         let (title, parts) = (grid::step_title(plan), parts.join("; "));
         let line = format!("{drive}: {title}: {parts}");
-        let paint = written_pct
-            .filter(|pct| *pct < 100.0)
-            .map(|_| Paint::Caution);
+        let paint = written_pct.filter(|pct| *pct < 100.0).map(|_| Paint::Caution);
         page.line(&line, paint.or(Some(Paint::Soft)));
     }
     for (heading, left) in set.left_states() {
@@ -313,9 +311,7 @@ fn limitations(page: &mut TextPage, set: &DriveSet<'_>) {
             }),
             None => Some("unfinished: killed or still in progress".to_owned()),
         };
-        outcome
-            .into_iter()
-            .for_each(|text| line(&text, Paint::Caution));
+        outcome.into_iter().for_each(|text| line(&text, Paint::Caution));
         let damaged = run.damaged_lines.len();
         if damaged > 0 {
             let text = format!("{damaged} damaged lines of the journal were left out");
@@ -328,10 +324,7 @@ fn limitations(page: &mut TextPage, set: &DriveSet<'_>) {
 fn latency_lines(l: &LatencySummary) -> [String; 2] {
     let list = |shown: &dyn Fn(&Latency) -> bool| {
         let shown = LATENCIES.iter().filter(|latency| shown(latency));
-        joined(
-            shown.map(|(name, of, _)| format!("{name} {}", micros(of(l)))),
-            ", ",
-        )
+        joined(shown.map(|(name, of, _)| format!("{name} {}", micros(of(l)))), ", ")
     };
     let percentile = |name: &str| name.starts_with('p');
     [
@@ -417,11 +410,7 @@ fn conclusions(page: &mut TextPage, set: &DriveSet<'_>) {
         }
     }
     for run in set.runs {
-        let mut limits = run
-            .verdicts
-            .iter()
-            .flatten()
-            .filter_map(|v| v.limits.as_ref());
+        let mut limits = run.verdicts.iter().flatten().filter_map(|v| v.limits.as_ref());
         if let Some(limits) = limits.next() {
             page.line(
                 &format!("Limits of the verdict: opinions about {limits}"),

@@ -65,9 +65,7 @@ pub fn cloud(points: &[(f64, f64)], columns: usize, rows: usize, log: bool) -> V
     let shown = |p: &(f64, f64)| !log || p.1 > 0.0;
     let extent = |of: &dyn Fn(&(f64, f64)) -> f64| {
         let values = points.iter().filter(|p| shown(p)).map(of);
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
-            (low.min(v), high.max(v))
-        })
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
     };
     let dot = |v: f64, (low, high): (f64, f64), dots: usize| {
         ((v - low) / (high - low).max(f64::MIN_POSITIVE) * (dots.max(1) - 1) as f64).round()

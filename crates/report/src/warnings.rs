@@ -28,10 +28,7 @@ pub fn subject(set: &DriveSet<'_>, cause: &Cause<'_>) -> String {
     }
     let cells: Vec<&str> = cause.cells().collect();
     if let [(drive, _)] = drives.as_slice() {
-        return joined(
-            [drive.clone(), listed(&cells, NAMED_CELLS, "more cell")],
-            ", ",
-        );
+        return joined([drive.clone(), listed(&cells, NAMED_CELLS, "more cell")], ", ");
     }
     let of_drive = |(name, count): &(String, usize)| match cells.is_empty() {
         true => name.clone(),

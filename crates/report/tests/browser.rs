@@ -115,10 +115,7 @@ fn opened(page: &str, query: &str, extra: &[&str]) -> Option<(String, String)> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
     std::fs::write(&file, page).unwrap();
-    let profile = format!(
-        "--user-data-dir={}",
-        folder.path().join("profile").display()
-    );
+    let profile = format!("--user-data-dir={}", folder.path().join("profile").display());
     let address = format!("file://{}{query}", file.display());
     let output = ended_output(
         Command::new("timeout")
@@ -132,9 +129,7 @@ fn opened(page: &str, query: &str, extra: &[&str]) -> Option<(String, String)> {
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
     let errors = String::from_utf8_lossy(&output.stderr);
     let console: Vec<&str> = errors.lines().filter(|l| l.contains("CONSOLE")).collect();
-    let from = dom
-        .find("<html")
-        .unwrap_or_else(|| panic!("no page came back: {errors}"));
+    let from = dom.find("<html").unwrap_or_else(|| panic!("no page came back: {errors}"));
     let to = from + dom[from..].find('>').unwrap();
     Some((dom[from..to].to_owned(), console.join("\n")))
 }
@@ -155,11 +150,9 @@ fn page(runs: &[Run]) -> String {
 #[test]
 fn all_charts_are_drawn_and_the_switches_work() {
     let page = page(&[common::bandwidth()]).replace("</body>", PROBE);
-    let Some((root, console)) = opened(
-        &page,
-        "?draw=now&theme=light",
-        &["--virtual-time-budget=20000"],
-    ) else {
+    let Some((root, console)) =
+        opened(&page, "?draw=now&theme=light", &["--virtual-time-budget=20000"])
+    else {
         return;
     };
     assert_eq!(console, "", "the console is not empty");
@@ -268,10 +261,7 @@ fn charts_below_the_window_are_drawn_without_scrolling() {
     };
     assert_eq!(console, "");
     assert!(!root.contains("data-errors"), "{root}");
-    assert!(
-        value(&root, "drawn").parse::<usize>().unwrap() >= 12,
-        "{root}"
-    );
+    assert!(value(&root, "drawn").parse::<usize>().unwrap() >= 12, "{root}");
 }
 
 #[test]
@@ -359,11 +349,7 @@ fn the_first_screen_answers_and_the_page_is_short() {
     };
     assert_eq!(console, "", "the console is not empty");
     assert!(!root.contains("data-errors"), "{root}");
-    assert_eq!(
-        value(&root, "first"),
-        "2 true",
-        "charts on the first screen"
-    );
+    assert_eq!(value(&root, "first"), "2 true", "charts on the first screen");
     assert_eq!(value(&root, "board"), "true");
     assert_eq!(value(&root, "library"), "3.7.0");
     let number = |key: &str| value(&root, key).parse::<usize>().unwrap();
@@ -374,10 +360,7 @@ fn the_first_screen_answers_and_the_page_is_short() {
     assert_eq!(value(&root, "links"), "true");
     assert_eq!(value(&root, "unnamed"), "");
     assert_eq!(value(&root, "labels"), "14");
-    assert_eq!(
-        value(&root, "copies"),
-        "board:true,CSV:true,SVG:true,PNG:true"
-    );
+    assert_eq!(value(&root, "copies"), "board:true,CSV:true,SVG:true,PNG:true");
 }
 
 #[test]

@@ -18,11 +18,7 @@ fn headline_metrics_come_before_the_figures_of_cells() {
         |name: &&&str| name.starts_with("bandwidth/random-read/") && name.ends_with(".iops");
     assert!(names.iter().filter(of_cells).count() > 7, "{names:?}");
     let sections = cohort::headlines(&run, &Origin::default());
-    assert!(
-        sections
-            .iter()
-            .all(|o| o.value.is_finite() && !o.unit.is_empty())
-    );
+    assert!(sections.iter().all(|o| o.value.is_finite() && !o.unit.is_empty()));
     assert!(found.len() > sections.len());
 }
 
@@ -39,10 +35,7 @@ fn concluded(n: usize, cells: usize) -> Cohort {
 #[test]
 fn the_terminal_shows_drives_hosts_groups_and_what_chance_explains() {
     let text = cohort::text(&concluded(40, 8), &synthetic::runs(40), 80, Style::Plain);
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
 }
 
@@ -53,16 +46,9 @@ fn the_page_holds_every_conclusion_and_loads_nothing() {
         if let Ok(folder) = std::env::var("COHORT_PAGES") {
             std::fs::write(format!("{folder}/cohort-{n}.html"), &page).expect("written");
         }
-        for id in [
-            "conclusions",
-            "outliers",
-            "drift",
-            "groups",
-            "figures",
-            "drives",
-            "runs",
-            "left-out",
-        ] {
+        for id in
+            ["conclusions", "outliers", "drift", "groups", "figures", "drives", "runs", "left-out"]
+        {
             assert!(page.contains(&format!("id=\"{id}\"")), "{id} of {n}");
         }
         assert!(page.contains("S1XYNYAG000005"));
@@ -78,8 +64,7 @@ fn the_page_holds_every_conclusion_and_loads_nothing() {
 #[test]
 fn names_from_drives_are_escaped() {
     let mut all = synthetic::observations(8, 1);
-    all.iter_mut()
-        .for_each(|o| o.host = "<script>alert(1)</script>\u{7}".to_owned());
+    all.iter_mut().for_each(|o| o.host = "<script>alert(1)</script>\u{7}".to_owned());
     let found = conclude(&all, &Soaks::default(), &CohortSettings::default());
     let page = cohort::html(&found, &[]).expect("a page");
     assert!(!page.contains("<script>alert(1)") && !page.contains('\u{7}'));

@@ -31,9 +31,7 @@ fn named<'f>(found: &'f Conclusions, kind: &str, name: &str) -> Vec<&'f Conclusi
 fn number(text: &str) -> f64 {
     let end = text.find(|c: char| !(c.is_ascii_digit() || ",.-".contains(c)));
     let figure = text[..end.unwrap_or(text.len())].replace(',', "");
-    figure
-        .parse()
-        .unwrap_or_else(|_| panic!("{text:?} is no number"))
+    figure.parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
 /// A shown figure has three significant digits at least, and an interval its half-width.
@@ -41,21 +39,14 @@ fn number(text: &str) -> f64 {
 fn is_shown(conclusion: &Conclusion, text: &str, scale: f64) {
     let (shown, value) = (number(text), conclusion.value.unwrap() / scale);
     // Percentages have one decimal.
-    let rounding = if conclusion.unit == "%" {
-        0.051
-    } else {
-        0.0006
-    };
+    let rounding = if conclusion.unit == "%" { 0.051 } else { 0.0006 };
     let is_near = |a: f64, b: f64| (a - b).abs() <= 0.006 * b.abs() + rounding;
     assert!(is_near(shown, value), "{conclusion:?} is shown as {text:?}");
     let half = text.split('\u{b1}').nth(1);
     if let Some(((low, high), half)) = conclusion.interval.zip(half) {
         let half = half.trim().trim_start_matches("< ");
         let width = (high - low) / 2.0 / scale;
-        assert!(
-            is_near(number(half), width) || width < 0.01,
-            "{conclusion:?}, {text:?}"
-        );
+        assert!(is_near(number(half), width) || width < 0.01, "{conclusion:?}, {text:?}");
     }
 }
 
@@ -77,10 +68,7 @@ fn scores_and_modes() {
         assert_eq!(conclusions.len(), rows.len(), "{name}");
         for (conclusion, shown) in conclusions.into_iter().zip(&rows) {
             is_shown(conclusion, &shown[column], 1.0);
-            assert_eq!(
-                conclusion.interval.is_some(),
-                shown[column].contains('\u{b1}')
-            );
+            assert_eq!(conclusion.interval.is_some(), shown[column].contains('\u{b1}'));
             assert_eq!(conclusion.span_s, Some((1600.0, 1800.0)));
             assert_eq!(conclusion.text.is_some(), name == "mean", "shortened");
         }
@@ -90,19 +78,9 @@ fn scores_and_modes() {
         .map(|cell| found.modes.iter().filter(|m| m.cell == cell).count())
         .to_vec();
     assert_eq!(counts, [1, 2]);
-    let slow = found
-        .modes
-        .iter()
-        .find(|m| m.cell == "plextor-m8pe-gn/hour")
-        .unwrap();
-    assert_eq!(
-        (slow.number, slow.mode.dwell, slow.span_s),
-        (1, 22.0, (1600.0, 1800.0))
-    );
-    assert!(
-        found.modes.iter().all(|m| scored(&m.cell)),
-        "fills are no measurements"
-    );
+    let slow = found.modes.iter().find(|m| m.cell == "plextor-m8pe-gn/hour").unwrap();
+    assert_eq!((slow.number, slow.mode.dwell, slow.span_s), (1, 22.0, (1600.0, 1800.0)));
+    assert!(found.modes.iter().all(|m| scored(&m.cell)), "fills are no measurements");
 }
 
 #[test]
@@ -111,26 +89,17 @@ fn steady_state_of_rounds_and_of_scored_parts() {
     let shown = rows(&tables, "IOPS test: steady state");
     for (name, column) in [("mean", 4), ("range", 5), ("excursion", 6)] {
         let conclusions = named(&found, "steady_state", name);
-        let iops = conclusions
-            .iter()
-            .filter(|c| c.step.as_deref() == Some("iops"));
+        let iops = conclusions.iter().filter(|c| c.step.as_deref() == Some("iops"));
         let iops: Vec<_> = iops.collect();
         assert_eq!(iops.len(), shown.len(), "{name}");
         for (conclusion, row) in iops.into_iter().zip(&shown) {
             is_shown(conclusion, &row[column], 1.0);
-            assert_eq!(
-                conclusion.interval.is_some(),
-                row[column].contains('\u{b1}'),
-                "{row:?}"
-            );
+            assert_eq!(conclusion.interval.is_some(), row[column].contains('\u{b1}'), "{row:?}");
         }
     }
     let achieved = named(&found, "steady_state", "achieved");
     for (conclusion, row) in achieved.iter().zip(&shown) {
-        assert_eq!(
-            conclusion.value,
-            Some(f64::from(u8::from(row[1] == "achieved")))
-        );
+        assert_eq!(conclusion.value, Some(f64::from(u8::from(row[1] == "achieved"))));
         assert_eq!(conclusion.text.is_some(), row[1] != "achieved");
     }
     // Of scored parts: the reason is that of the mark "not steady".
@@ -140,11 +109,7 @@ fn steady_state_of_rounds_and_of_scored_parts() {
     let shown = rows(&tables, "An hour of random writes: score");
     assert_eq!(achieved.len(), shown.len());
     for (conclusion, row) in achieved.iter().zip(shown) {
-        assert_eq!(
-            conclusion.value == Some(0.0),
-            row[1].contains("not steady"),
-            "{row:?}"
-        );
+        assert_eq!(conclusion.value == Some(0.0), row[1].contains("not steady"), "{row:?}");
         assert_eq!(conclusion.text.is_some(), row[1].contains("not steady"));
     }
 }
@@ -163,8 +128,7 @@ fn knees_power_and_loads() {
     for (knee, row) in named(&found, "knee", "depth").into_iter().zip(&shown) {
         let at = |name| {
             let mut all = found.conclusions.iter();
-            all.find(|c| c.kind == "power" && c.name == name && c.cell == knee.cell)
-                .unwrap()
+            all.find(|c| c.kind == "power" && c.name == name && c.cell == knee.cell).unwrap()
         };
         is_shown(at("mean"), &row[6], 1.0);
         is_shown(at("efficiency"), &row[7], 1e3);
@@ -180,12 +144,7 @@ fn knees_power_and_loads() {
     }
     let (found, tables) = both(&run);
     let shown = rows(&tables, "Latency by offered load: latency by offered load");
-    for (name, column) in [
-        ("mean", 3),
-        ("service", 9),
-        ("queueing", 10),
-        ("lateness", 11),
-    ] {
+    for (name, column) in [("mean", 3), ("service", 9), ("queueing", 10), ("lateness", 11)] {
         let conclusions = named(&found, "latency", name);
         assert_eq!(conclusions.len(), shown.len(), "{name}");
         for (conclusion, row) in conclusions.into_iter().zip(&shown) {
@@ -198,10 +157,7 @@ fn knees_power_and_loads() {
     let [offered] = named(&found, "knee", "offered")[..] else {
         panic!("one knee");
     };
-    let at = shown
-        .iter()
-        .find(|row| number(&row[0]) == load.value.unwrap())
-        .unwrap();
+    let at = shown.iter().find(|row| number(&row[0]) == load.value.unwrap()).unwrap();
     is_shown(offered, &at[1], 1.0);
 }
 
@@ -221,16 +177,9 @@ fn throttling_and_phases() {
         let [conclusion] = named(&found, "throttling", name)[..] else {
             panic!("one of {name}");
         };
-        assert_eq!(
-            (conclusion.drive, conclusion.step.as_deref()),
-            (1, Some("soak"))
-        );
+        assert_eq!((conclusion.drive, conclusion.step.as_deref()), (1, Some("soak")));
         let plain = &shown[1][column];
-        let tolerance = if name == "onset_temperature" {
-            0.5
-        } else {
-            0.006 * number(plain)
-        };
+        let tolerance = if name == "onset_temperature" { 0.5 } else { 0.006 * number(plain) };
         assert!(
             (number(plain) - conclusion.value.unwrap()).abs() <= tolerance,
             "{conclusion:?}: {plain}"
@@ -248,10 +197,7 @@ fn throttling_and_phases() {
                 (phase.mean_mib_per_s, 3),
                 (phase.mean_iops, 4),
             ] {
-                assert!(
-                    (number(&row[column]) - value).abs() <= 0.006 * value.max(0.1),
-                    "{row:?}"
-                );
+                assert!((number(&row[column]) - value).abs() <= 0.006 * value.max(0.1), "{row:?}");
             }
             assert_eq!(row[5], phase.evidence);
         }
@@ -263,10 +209,7 @@ fn intervals_and_verdicts() {
     let run = common::bandwidth();
     let found = conclusions::conclude_run(&run);
     for (drive, verdict) in run.verdicts.iter().enumerate() {
-        let own = found
-            .conclusions
-            .iter()
-            .filter(|c| c.kind == "verdict" && c.drive == drive);
+        let own = found.conclusions.iter().filter(|c| c.kind == "verdict" && c.drive == drive);
         let own: Vec<(&str, &str)> = own.map(|c| (c.name, c.text.as_deref().unwrap())).collect();
         let verdict = verdict.as_ref().unwrap();
         assert_eq!(own.len(), 1 + verdict.reasons.len());
@@ -280,10 +223,7 @@ fn intervals_and_verdicts() {
         for part in cell.drives.iter().filter(|part| part.result.is_some()) {
             let estimates = assay_analysis::estimate::estimate_cell(part);
             let own = found.intervals[&(cell.plan.id.clone(), part.drive)];
-            assert_eq!(
-                (own.iops, own.mib_per_s),
-                (estimates.iops.ok(), estimates.mib_per_s.ok())
-            );
+            assert_eq!((own.iops, own.mib_per_s), (estimates.iops.ok(), estimates.mib_per_s.ok()));
             with_interval += usize::from(own.iops.is_some());
         }
     }

@@ -9,9 +9,7 @@ use common::page::tables;
 
 fn number(text: &str) -> f64 {
     let digits: String = text.chars().filter(|c| *c != ',').collect();
-    digits
-        .parse()
-        .unwrap_or_else(|_| panic!("{text:?} is no number"))
+    digits.parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
 /// True when `shown` is `truth` rounded to the digits shown.
@@ -62,10 +60,8 @@ fn every_figure_of_the_complete_tables_is_in_the_run() {
         let Some(title) = caption.strip_suffix(": all figures") else {
             continue;
         };
-        let cells = run
-            .cells
-            .iter()
-            .filter(|c| c.plan.title == title && c.plan.kind != CellKind::Prepare);
+        let cells =
+            run.cells.iter().filter(|c| c.plan.title == title && c.plan.kind != CellKind::Prepare);
         let mut truths: Vec<f64> = Vec::new();
         for part in cells.flat_map(|c| &c.drives) {
             let r = part.result.as_ref().unwrap();
@@ -78,26 +74,15 @@ fn every_figure_of_the_complete_tables_is_in_the_run() {
             );
             for o in [&r.read, &r.write] {
                 let l = &o.latency_ns;
-                truths.extend([
-                    o.mib_per_s,
-                    o.iops,
-                    o.errors as f64,
-                    l.mean / 1e3,
-                    l.stddev / 1e3,
-                ]);
-                let whole = [
-                    l.min, l.p50, l.p90, l.p99, l.p99_9, l.p99_99, l.p99_999, l.max,
-                ];
+                truths.extend([o.mib_per_s, o.iops, o.errors as f64, l.mean / 1e3, l.stddev / 1e3]);
+                let whole = [l.min, l.p50, l.p90, l.p99, l.p99_9, l.p99_99, l.p99_999, l.max];
                 truths.extend(whole.map(|ns| ns as f64 / 1e3));
             }
             truths.extend(r.values.values());
         }
         for cell in rows.iter().flat_map(|r| &r.1) {
             if cell.parse::<f64>().is_ok() || cell.contains(',') && !cell.contains(' ') {
-                assert!(
-                    truths.iter().any(|t| rounds_from(cell, *t)),
-                    "{caption}: {cell}"
-                );
+                assert!(truths.iter().any(|t| rounds_from(cell, *t)), "{caption}: {cell}");
                 checked += 1;
             }
         }
@@ -141,37 +126,22 @@ fn published_latencies_are_compared_with_simulated_ones() {
     assert_eq!(number(&cells[0]), 100.0);
     assert!(rounds_from(&cells[1], mean_us), "{cells:?}");
     assert_eq!(cells[2], format!("{:+.1}", mean_us - 100.0));
-    assert_eq!(
-        (cells[3].as_str(), number(&cells[6])),
-        ("", 250.0),
-        "no median was published"
-    );
+    assert_eq!((cells[3].as_str(), number(&cells[6])), ("", 250.0), "no median was published");
 }
 
 /// The 99.999th percentile has a column only where some result has 100,000 samples.
 #[test]
 fn the_rarest_percentile_needs_samples() {
     let mut run = common::bandwidth();
-    let title = run
-        .cells
-        .iter()
-        .find(|c| c.plan.step == "random-read")
-        .unwrap();
+    let title = run.cells.iter().find(|c| c.plan.step == "random-read").unwrap();
     let caption = format!("{}: all figures", title.plan.title);
     let headings = |run: &assay_store::read::Run| {
         let page = html::render(std::slice::from_ref(run)).unwrap();
-        let table = page
-            .split(&format!("<caption><span class=\"cap\">{caption}"))
-            .nth(1)
-            .unwrap();
+        let table = page.split(&format!("<caption><span class=\"cap\">{caption}")).nth(1).unwrap();
         table.split("</thead>").next().unwrap().to_owned()
     };
     let set = |run: &mut assay_store::read::Run, samples: u64| {
-        for cell in run
-            .cells
-            .iter_mut()
-            .filter(|c| c.plan.step == "random-read")
-        {
+        for cell in run.cells.iter_mut().filter(|c| c.plan.step == "random-read") {
             for part in &mut cell.drives {
                 let latency = &mut part.result.as_mut().unwrap().read.latency_ns;
                 (latency.samples, latency.p99_999) = (samples, 123_456_789);
@@ -180,10 +150,7 @@ fn the_rarest_percentile_needs_samples() {
     };
     set(&mut run, 99_999);
     let without = headings(&run);
-    assert!(
-        without.contains("p99.99") && !without.contains("p99.999"),
-        "{without}"
-    );
+    assert!(without.contains("p99.99") && !without.contains("p99.999"), "{without}");
     set(&mut run, 100_000);
     assert!(headings(&run).contains("p99.999"));
     let page = html::render(std::slice::from_ref(&run)).unwrap();
@@ -199,32 +166,19 @@ fn intervals_have_the_layout_of_iostat() {
     let page = html::render(std::slice::from_ref(&run)).unwrap();
     let cell = run.cells.iter().find(|c| c.plan.drives.len() == 2).unwrap();
     let tables = tables(&page);
-    let (_, rows) = tables
-        .iter()
-        .find(|t| t.0.contains("interval by interval"))
-        .unwrap();
+    let (_, rows) = tables.iter().find(|t| t.0.contains("interval by interval")).unwrap();
     assert_eq!(rows.len(), 31);
     for (i, (second, shown)) in rows.iter().enumerate() {
         assert_eq!(number(second), (i + 1) as f64);
         for (drive, figures) in cell.drives.iter().zip(shown.chunks(3)) {
             let p = &drive.series[i];
-            let truths = [
-                p.bytes as f64 / p.ios as f64 / 1024.0,
-                p.iops(),
-                p.mib_per_s(),
-            ];
+            let truths = [p.bytes as f64 / p.ios as f64 / 1024.0, p.iops(), p.mib_per_s()];
             for (shown, truth) in figures.iter().zip(truths) {
                 assert!(rounds_from(shown, truth), "{shown} is not {truth}");
             }
         }
         let load = &cell.host[i].1;
-        let truths = [
-            load.user_pct,
-            load.system_pct,
-            load.irq_pct,
-            load.iowait_pct,
-            load.idle_pct,
-        ];
+        let truths = [load.user_pct, load.system_pct, load.irq_pct, load.iowait_pct, load.idle_pct];
         for (shown, truth) in shown[6..].iter().zip(truths) {
             assert!(rounds_from(shown, truth), "{shown} is not {truth}");
         }
@@ -271,10 +225,7 @@ fn published_figures_are_compared_with_the_same_workload() {
     ];
     let page = html::render(std::slice::from_ref(&run)).unwrap();
     let tables = tables(&page);
-    let found: Vec<_> = tables
-        .iter()
-        .filter(|t| t.0.contains("published and simulated"))
-        .collect();
+    let found: Vec<_> = tables.iter().filter(|t| t.0.contains("published and simulated")).collect();
     // The first is of the sweep; the comparison with a zeroed area measures the same workload
     // again.
     let Some((caption, rows)) = found.first() else {
@@ -291,10 +242,7 @@ fn published_figures_are_compared_with_the_same_workload() {
         assert!((number(&three[2]) - error).abs() < 0.2, "{three:?}");
     }
     let shown = terminal::render(&run, 100, Style::Plain);
-    assert!(
-        shown.contains("Published and simulated bandwidth"),
-        "{shown}"
-    );
+    assert!(shown.contains("Published and simulated bandwidth"), "{shown}");
     run.manifest.drives[0].published.clear();
     let page = html::render(std::slice::from_ref(&run)).unwrap();
     assert!(!page.contains("Published and simulated"));

@@ -41,23 +41,13 @@ fn nothing_is_loaded_from_anywhere() {
     let page = html::render(&[common::bandwidth()]).unwrap();
     assert!(page.contains("Content-Security-Policy\" content=\"default-src 'none';"));
     let (rest, _) = without_library(&page);
-    for loader in [
-        "src=",
-        "url(",
-        "@import",
-        "<link",
-        "<iframe",
-        "fetch(",
-        "XMLHttpRequest",
-        "import(",
-    ] {
+    for loader in
+        ["src=", "url(", "@import", "<link", "<iframe", "fetch(", "XMLHttpRequest", "import("]
+    {
         assert!(!rest.contains(loader), "{loader}");
     }
     for (_, attributes, _) in tags(&rest) {
-        assert!(
-            !attributes.contains("http:") && !attributes.contains("https:"),
-            "{attributes}"
-        );
+        assert!(!attributes.contains("http:") && !attributes.contains("https:"), "{attributes}");
     }
 }
 
@@ -109,13 +99,7 @@ fn hostile() -> Run {
     let mut run = common::bandwidth();
     let m = &mut run.manifest;
     for (i, d) in m.drives.iter_mut().enumerate() {
-        for field in [
-            &mut d.label,
-            &mut d.model,
-            &mut d.serial,
-            &mut d.firmware,
-            &mut d.spec,
-        ] {
+        for field in [&mut d.label, &mut d.model, &mut d.serial, &mut d.firmware, &mut d.spec] {
             *field = format!("{HOSTILE}{i}");
         }
         d.profile = Some(HOSTILE.to_owned());
@@ -137,9 +121,7 @@ fn hostile() -> Run {
     }
     m.command_line = vec![HOSTILE.to_owned()];
     m.parameters.insert(HOSTILE.to_owned(), HOSTILE.to_owned());
-    m.host
-        .details
-        .insert(HOSTILE.to_owned(), HOSTILE.to_owned());
+    m.host.details.insert(HOSTILE.to_owned(), HOSTILE.to_owned());
     run.path = HOSTILE.into();
     run.damaged_lines = vec![HOSTILE.to_owned()];
     for w in &mut run.warnings {
@@ -180,35 +162,20 @@ fn hostile_names_stay_text() {
     let (rest, libraries) = without_library(&page);
     assert_eq!(libraries, 1);
     assert_well_formed(&rest);
-    let scripts = tags(&rest)
-        .iter()
-        .filter(|t| t.0 == "script" && !t.2)
-        .count();
+    let scripts = tags(&rest).iter().filter(|t| t.0 == "script" && !t.2).count();
     assert_eq!(scripts, 4, "theme, charts, plotly and the page's own");
-    assert!(
-        !tags(&rest)
-            .iter()
-            .any(|t| t.0 == "img" || t.1.contains("onerror=\"alert"))
-    );
+    assert!(!tags(&rest).iter().any(|t| t.0 == "img" || t.1.contains("onerror=\"alert")));
     // In the charts, names are JSON strings in which plotly would find no tag.
     let charts = charts(&page);
     let name = charts[0]["views"][0]["data"][0]["name"].as_str().unwrap();
-    assert!(
-        name.contains("&lt;/script&gt;") && !name.contains('<'),
-        "{name}"
-    );
+    assert!(name.contains("&lt;/script&gt;") && !name.contains('<'), "{name}");
 }
 
 #[test]
 fn limitations_are_stated_first() {
     let plain = html::render(&[common::job()]).unwrap();
     let (plain, _) = without_library(&plain);
-    for absent in [
-        "class=\"sim\"",
-        "Durations multiplied",
-        "Interrupted",
-        "Unfinished",
-    ] {
+    for absent in ["class=\"sim\"", "Durations multiplied", "Interrupted", "Unfinished"] {
         let body = &plain[plain.find("<body>").unwrap()..plain.find("id=\"charts\"").unwrap()];
         assert!(!body.contains(absent), "{absent}");
     }
@@ -281,14 +248,8 @@ fn simulated_names_are_always_marked() {
         for view in chart["views"].as_array().unwrap() {
             for trace in view["data"].as_array().unwrap() {
                 let name = trace["name"].as_str().unwrap();
-                assert!(
-                    !name.contains("samsung") || name.contains("(simulated)"),
-                    "{name}"
-                );
-                assert!(
-                    !name.contains("intel") || !name.contains("(simulated)"),
-                    "{name}"
-                );
+                assert!(!name.contains("samsung") || name.contains("(simulated)"), "{name}");
+                assert!(!name.contains("intel") || !name.contains("(simulated)"), "{name}");
                 names += usize::from(name.contains("(simulated)"));
             }
         }
@@ -299,18 +260,11 @@ fn simulated_names_are_always_marked() {
 #[test]
 fn drives_of_several_runs_have_different_names() {
     let page = html::render(&[common::bandwidth(), common::bandwidth()]).unwrap();
-    for name in [
-        "samsung-951, run 1",
-        "samsung-951, run 2",
-        "intel-600p, run 2",
-    ] {
+    for name in ["samsung-951, run 1", "samsung-951, run 2", "intel-600p, run 2"] {
         assert!(page.contains(name), "{name}");
     }
     let tables = tables(&page);
-    let (_, rows) = tables
-        .iter()
-        .find(|t| t.0 == "Random read: bandwidth, MiB/s")
-        .unwrap();
+    let (_, rows) = tables.iter().find(|t| t.0 == "Random read: bandwidth, MiB/s").unwrap();
     assert_eq!(rows[0].1.len(), 8);
 }
 
@@ -339,11 +293,7 @@ fn contrast(a: &str, b: &str) -> f64 {
     let luminance = |colour: &str| {
         let channel = |i: usize| {
             let v = f64::from(u8::from_str_radix(&colour[i..i + 2], 16).unwrap()) / 255.0;
-            if v <= 0.040_45 {
-                v / 12.92
-            } else {
-                ((v + 0.055) / 1.055).powf(2.4)
-            }
+            if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
         };
         0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
     };
@@ -365,11 +315,7 @@ fn colours_have_the_contrast_that_the_style_sheet_states() {
     };
     let light = block(":root {");
     let dark = block(":root[data-theme=\"dark\"] {");
-    assert_eq!(
-        dark,
-        block(":root:not([data-theme=\"light\"]) {"),
-        "the two dark themes differ"
-    );
+    assert_eq!(dark, block(":root:not([data-theme=\"light\"]) {"), "the two dark themes differ");
     for theme in [light, dark] {
         for ground in ["--ground", "--panel"] {
             for text in ["--ink", "--soft", "--link"] {
@@ -377,10 +323,7 @@ fn colours_have_the_contrast_that_the_style_sheet_states() {
                 assert!(ratio >= 7.0, "{text} on {ground}: {ratio:.2}");
             }
             for text in ["--good", "--warn", "--bad"] {
-                assert!(
-                    contrast(&theme[text], &theme[ground]) >= 4.5,
-                    "{text} on {ground}"
-                );
+                assert!(contrast(&theme[text], &theme[ground]) >= 4.5, "{text} on {ground}");
             }
             for line in 0..8 {
                 let ratio = contrast(&theme[&format!("--c{line}")], &theme[ground]);

@@ -31,10 +31,7 @@ fn the_markdown_table_has_a_row_per_drive() {
 #[test]
 fn a_job_has_a_summary_too() {
     let text = markdown(&[common::job()]).unwrap();
-    assert!(
-        text.contains("| zram0 |") && !text.contains("simulated"),
-        "{text}"
-    );
+    assert!(text.contains("| zram0 |") && !text.contains("simulated"), "{text}");
 }
 
 #[test]

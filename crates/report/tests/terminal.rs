@@ -60,10 +60,7 @@ fn two_runs_compared() {
 fn no_line_is_wider_than_requested() {
     let runs = [common::bandwidth(), common::job()];
     for width in [60, 80, 100, 160] {
-        let mut texts: Vec<String> = runs
-            .iter()
-            .map(|r| render(r, width, Style::Plain))
-            .collect();
+        let mut texts: Vec<String> = runs.iter().map(|r| render(r, width, Style::Plain)).collect();
         texts.push(compare(&runs, width, Style::Plain, false));
         texts.push(compare(&runs, width, Style::Plain, true));
         for line in texts.iter().flat_map(|t| t.lines()) {
@@ -105,10 +102,7 @@ fn a_drive_cannot_write_escape_codes() {
 fn simulated_drives_are_marked() {
     let text = render(&common::bandwidth(), 80, Style::Plain);
     for label in ["samsung-951", "intel-600p"] {
-        for line in text
-            .lines()
-            .filter(|l| l.contains(label) && !l.contains('/'))
-        {
+        for line in text.lines().filter(|l| l.contains(label) && !l.contains('/')) {
             assert!(line.contains(&format!("{label} (simulated)")), "{line}");
         }
     }
@@ -131,11 +125,7 @@ fn drives_are_compared_with_answers() {
             plan.workload.bs_bytes = bs;
             plan
         };
-        let shape = |mib_per_s| common::Shape {
-            mib_per_s,
-            seconds: 60,
-            ..common::STEADY
-        };
+        let shape = |mib_per_s| common::Shape { mib_per_s, seconds: 60, ..common::STEADY };
         run.cells = vec![
             common::finished(plan("random-read", 4096), &[shape(mib_per_s)], seed),
             common::finished(plan("random-read", 65536), &[shape(2000.0)], seed),
@@ -148,10 +138,7 @@ fn drives_are_compared_with_answers() {
         run("samsung-951", 1010.0, 3),
         run("intel-600p", 702.0, 4),
     ];
-    insta::assert_snapshot!(
-        "two_drives_once",
-        compare(&runs[..2], 80, Style::Plain, true)
-    );
+    insta::assert_snapshot!("two_drives_once", compare(&runs[..2], 80, Style::Plain, true));
     insta::assert_snapshot!("two_drives_twice", compare(&runs, 80, Style::Plain, true));
 }
 
@@ -170,22 +157,13 @@ fn rounds_are_compared_by_the_measurement_window() {
             plan.step = "rounds".to_owned();
             plan.title = "Rounds".to_owned();
             plan.view = Some(CellView::Rounds);
-            plan.round = Some(Round {
-                number,
-                most: 25,
-                window: 5,
-                tracked: true,
-            });
+            plan.round = Some(Round { number, most: 25, window: 5, tracked: true });
             // Fast and fresh, then from 50 below to 50 above.
             let level = match number {
                 1 | 2 => 5.0 * mib_per_s,
                 n => mib_per_s + 25.0 * (f64::from(n) - 5.0),
             };
-            let shape = common::Shape {
-                mib_per_s: level,
-                seconds: 20,
-                ..common::STEADY
-            };
+            let shape = common::Shape { mib_per_s: level, seconds: 20, ..common::STEADY };
             run.cells.push(common::finished(plan, &[shape], seed));
         }
         run.steady = vec![SteadyRecord {
@@ -205,14 +183,9 @@ fn rounds_are_compared_by_the_measurement_window() {
         Style::Plain,
         true,
     );
-    let line = text
-        .lines()
-        .find(|l| l.contains("Rounds") && l.contains("-50"))
-        .unwrap_or(&text);
-    let figures: Vec<f64> = line
-        .split_whitespace()
-        .filter_map(|word| word.replace(',', "").parse().ok())
-        .collect();
+    let line = text.lines().find(|l| l.contains("Rounds") && l.contains("-50")).unwrap_or(&text);
+    let figures: Vec<f64> =
+        line.split_whitespace().filter_map(|word| word.replace(',', "").parse().ok()).collect();
     assert!(
         (figures[0] / 1000.0 - 1.0).abs() < 0.02 && (figures[1] / 500.0 - 1.0).abs() < 0.02,
         "{text}"
@@ -249,10 +222,7 @@ fn what_cannot_be_told_has_its_reason_and_a_remedy() {
     let mut after = before.clone();
     after.manifest.run_id = "after".to_owned();
     let text = compare(&[before, after], 100, Style::Plain, false);
-    assert!(
-        text.contains("can't tell in 1 workload: a single run per side"),
-        "{text}"
-    );
+    assert!(text.contains("can't tell in 1 workload: a single run per side"), "{text}");
     assert!(text.contains("--scale 11"), "{text}");
 }
 

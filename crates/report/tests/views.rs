@@ -18,22 +18,14 @@ fn page(run: &Run) -> String {
 fn rows<'t>(tables: &'t Tables, caption: &str) -> &'t [(String, Vec<String>)] {
     let found = tables.iter().find(|t| t.0 == caption);
     let all: Vec<&str> = tables.iter().map(|t| t.0.as_str()).collect();
-    &found
-        .unwrap_or_else(|| panic!("no table {caption:?} in {all:?}"))
-        .1
+    &found.unwrap_or_else(|| panic!("no table {caption:?} in {all:?}")).1
 }
 
 fn number(text: &str) -> f64 {
     // Before its half-width or its mark.
     let is_digit = |c: char| c.is_ascii_digit() || "-.,".contains(c);
-    let figure = text
-        .split(|c| !is_digit(c))
-        .next()
-        .unwrap()
-        .replace(',', "");
-    figure
-        .parse()
-        .unwrap_or_else(|_| panic!("{text:?} is no number"))
+    let figure = text.split(|c| !is_digit(c)).next().unwrap().replace(',', "");
+    figure.parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
 #[test]
@@ -69,27 +61,16 @@ fn the_score_covers_the_last_ninth() {
     assert_eq!(rows.len(), 4);
     let hours = run.cells.iter().filter(|c| c.plan.view.is_some());
     for (cell, (_, shown)) in hours.zip(rows) {
-        let rates: Vec<f64> = cell.drives[0].series[800..]
-            .iter()
-            .map(|p| p.iops())
-            .collect();
+        let rates: Vec<f64> = cell.drives[0].series[800..].iter().map(|p| p.iops()).collect();
         let mean = rates.iter().sum::<f64>() / 100.0;
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
         assert_eq!(shown[0], cell.plan.variant.clone().unwrap());
-        assert!(
-            (number(&shown[1]) - mean).abs() < 1.0,
-            "{shown:?} is not {mean}"
-        );
-        assert!(
-            (number(&shown[3]) - least).abs() < 1.0,
-            "{shown:?} is not {least}"
-        );
+        assert!((number(&shown[1]) - mean).abs() < 1.0, "{shown:?} is not {mean}");
+        assert!((number(&shown[3]) - least).abs() < 1.0, "{shown:?} is not {least}");
     }
     // Each variant and both together, in the whole run and in the scored part.
     let charts = charts(&page);
-    let views: Vec<usize> = (0..2)
-        .map(|i| charts[i]["views"].as_array().unwrap().len())
-        .collect();
+    let views: Vec<usize> = (0..2).map(|i| charts[i]["views"].as_array().unwrap().len()).collect();
     assert_eq!(views, [3, 3]);
     let scored = &charts[1]["views"][0]["data"][0]["x"];
     assert_eq!(scored.as_array().unwrap().len(), 100);
@@ -107,10 +88,7 @@ fn the_knee_is_the_lowest_depth_with_95_percent() {
         assert_eq!(shown[1], "128 threads");
         let (iops, watts) = (number(&shown[2]), number(&shown[6]));
         let efficiency = number(&shown[7]);
-        assert!(
-            (efficiency - iops / 1e3 / watts).abs() < 0.02 * efficiency,
-            "{shown:?}"
-        );
+        assert!((efficiency - iops / 1e3 / watts).abs() < 0.02 * efficiency, "{shown:?}");
     }
 }
 
@@ -127,10 +105,8 @@ fn unsteady_rounds_are_marked_everywhere() {
         ("achieved", "NOT ACHIEVED")
     );
     // Drive by drive; every cell of the unsteady one is marked.
-    let matrices: Vec<_> = tables
-        .iter()
-        .filter(|t| t.0 == "IOPS test: operations per second")
-        .collect();
+    let matrices: Vec<_> =
+        tables.iter().filter(|t| t.0 == "IOPS test: operations per second").collect();
     assert_eq!(matrices.len(), 2);
     let marked = |table: usize| {
         let cells = matrices[table].1.iter().flat_map(|r| &r.1);
@@ -144,9 +120,7 @@ fn unsteady_rounds_are_marked_everywhere() {
         (c.plan.drives[0], w.bs_bytes, w.rwmixread) == (0, 4096, Some(65))
             && (5..=9).contains(&round)
     });
-    let values: Vec<f64> = of_window
-        .map(|c| c.drives[0].result.as_ref().unwrap().iops())
-        .collect();
+    let values: Vec<f64> = of_window.map(|c| c.drives[0].result.as_ref().unwrap().iops()).collect();
     assert_eq!(values.len(), 5);
     let mean = values.iter().sum::<f64>() / 5.0;
     let shown = &matrices[0].1.iter().find(|r| r.0 == "4 KiB").unwrap().1[4];
@@ -177,20 +151,9 @@ fn rounds_are_drawn_by_size_and_in_every_figure() {
         let shown = shown.as_f64().unwrap();
         assert!((shown / truth - 1.0).abs() < 1e-3, "{shown} is not {truth}");
     };
-    let mean = (5..=9)
-        .map(|n| value(4096, 65, n, |r| r.iops()))
-        .sum::<f64>()
-        / 5.0;
-    let of_mix = lines
-        .iter()
-        .find(|l| l["name"].as_str().unwrap().contains("65"))
-        .unwrap();
-    let at = of_mix["x"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .position(|x| x == 4096.0)
-        .unwrap();
+    let mean = (5..=9).map(|n| value(4096, 65, n, |r| r.iops())).sum::<f64>() / 5.0;
+    let of_mix = lines.iter().find(|l| l["name"].as_str().unwrap().contains("65")).unwrap();
+    let at = of_mix["x"].as_array().unwrap().iter().position(|x| x == 4096.0).unwrap();
     near(&of_mix["y"][at], mean);
     assert_eq!(sizes[0]["layout"]["xaxis"]["type"], "log");
     // Round by round: the evaluated figure in every mix of both drives and in one view; of the four
@@ -201,19 +164,12 @@ fn rounds_are_drawn_by_size_and_in_every_figure() {
     assert_eq!(windows.len(), 10);
     let names = |view: &serde_json::Value| -> Vec<String> {
         let data = view["data"].as_array().unwrap().iter();
-        data.map(|t| t["name"].as_str().unwrap().to_owned())
-            .collect()
+        data.map(|t| t["name"].as_str().unwrap().to_owned()).collect()
     };
     assert!(names(&windows[0]).iter().any(|n| n.starts_with("mean +")));
-    let latency = windows
-        .iter()
-        .find(|w| names(w)[0].starts_with("maximum latency"))
-        .unwrap();
+    let latency = windows.iter().find(|w| names(w)[0].starts_with("maximum latency")).unwrap();
     assert!(!names(latency).iter().any(|n| n.starts_with("mean +")));
-    near(
-        &latency["data"][0]["y"][8],
-        value(4096, 0, 9, |r| r.latency().max as f64 / 1e3),
-    );
+    near(&latency["data"][0]["y"][8], value(4096, 0, 9, |r| r.latency().max as f64 / 1e3));
 }
 
 #[test]
@@ -246,10 +202,7 @@ fn service_queueing_and_lateness_are_told_apart() {
             (lateness, submitted * 0.25 * load / (1.0 - load)),
             (mean, service + queueing + lateness),
         ] {
-            assert!(
-                (found - truth).abs() <= 0.006 * mean,
-                "{shown:?}: {found}, not {truth}"
-            );
+            assert!((found - truth).abs() <= 0.006 * mean, "{shown:?}: {found}, not {truth}");
         }
     }
     assert!(page.contains(
@@ -274,15 +227,9 @@ fn modes_have_levels_shares_and_dwell_times() {
             "outliers of two modes: {shown:?}"
         );
     }
-    let text = page
-        .split("2 modes: ")
-        .nth(1)
-        .expect("a note with the modes");
+    let text = page.split("2 modes: ").nth(1).expect("a note with the modes");
     let slow = text.split(';').next().unwrap();
-    assert!(
-        slow.contains("for 33.0 % of the time, 22.0 s at a time"),
-        "{slow}"
-    );
+    assert!(slow.contains("for 33.0 % of the time, 22.0 s at a time"), "{slow}");
     let terminal = terminal::render(&run, 120, Style::Plain);
     assert!(terminal.contains("2 modes: "), "{terminal}");
 }
@@ -291,26 +238,13 @@ fn modes_have_levels_shares_and_dwell_times() {
 fn counterfeit_capacity_is_stated_first_in_page_and_terminal() {
     let run = common::views::capacity(2);
     let page = page(&run);
-    let alarm = page
-        .find("reports 512 GB (477 GiB) and does not hold it")
-        .unwrap();
-    assert!(
-        alarm
-            < page
-                .find("Every block written and read back: result")
-                .unwrap()
-    );
+    let alarm = page.find("reports 512 GB (477 GiB) and does not hold it").unwrap();
+    assert!(alarm < page.find("Every block written and read back: result").unwrap());
     let tables = tables(&page);
     let rows = rows(&tables, "Every block written and read back: result");
-    assert_eq!(
-        (rows[0].1[0].as_str(), rows[1].1[0].as_str()),
-        ("all as written", "MISCOMPARE")
-    );
+    assert_eq!((rows[0].1[0].as_str(), rows[1].1[0].as_str()), ("all as written", "MISCOMPARE"));
     let text = terminal::render(&run, 80, Style::Plain);
-    assert!(
-        text.contains("!! plextor-m8pe-gn (simulated) reports 512 GB"),
-        "{text}"
-    );
+    assert!(text.contains("!! plextor-m8pe-gn (simulated) reports 512 GB"), "{text}");
 }
 
 #[test]
@@ -332,17 +266,11 @@ fn a_change_of_the_workload_has_levels_and_the_time_until_them() {
     let rows = rows(&tables, "Change of the workload: changes of the workload");
     let [first, random, again] = [0, 1, 2].map(|at| &rows[at].1);
     assert!((number(&first[4]) / 900.0 - 1.0).abs() < 0.03, "{first:?}");
-    assert!(
-        (number(&random[4]) / 180.0 - 1.0).abs() < 0.03,
-        "{random:?}"
-    );
+    assert!((number(&random[4]) / 180.0 - 1.0).abs() < 0.03, "{random:?}");
     assert!((number(&again[2]) / 450.0 - 1.0).abs() < 0.1, "{again:?}");
     assert_eq!(first[5], "at once");
     // A third of two minutes at half of the rate.
-    assert!(
-        (common::views::seconds_of(&again[5]) - 40.0).abs() <= 2.0,
-        "{again:?}"
-    );
+    assert!((common::views::seconds_of(&again[5]) - 40.0).abs() <= 2.0, "{again:?}");
     assert!((number(&again[6]) - 100.0).abs() < 3.0, "{again:?}");
 }
 
@@ -350,15 +278,9 @@ fn a_change_of_the_workload_has_levels_and_the_time_until_them() {
 fn operating_points_have_their_threads_and_depths() {
     let page = page(&common::views::demand(1));
     let tables = tables(&page);
-    let rows = rows(
-        &tables,
-        "Response times at operating points: operating points",
-    );
+    let rows = rows(&tables, "Response times at operating points: operating points");
     let names: Vec<&str> = rows.iter().map(|row| row.1[0].as_str()).collect();
-    assert_eq!(
-        names,
-        ["maximum: 4 threads, depth 32", "minimum: 1 thread, depth 1"]
-    );
+    assert_eq!(names, ["maximum: 4 threads, depth 32", "minimum: 1 thread, depth 1"]);
     let drawn = charts(&page);
     let titled = |x: &str| {
         let mut charts = drawn.as_array().unwrap().iter();
@@ -383,9 +305,7 @@ help = ""
 fn the_report_of_a_standard_names_every_deviation() {
     let mut run = common::views::idle_recovery(1);
     run.manifest.suite.text = STANDARD.to_owned();
-    run.manifest
-        .parameters
-        .insert("burst".to_owned(), "1s".to_owned());
+    run.manifest.parameters.insert("burst".to_owned(), "1s".to_owned());
     let page = page(&run);
     let tables = tables(&page);
     let caption = "SNIA PTS 2.0.2 host idle recovery test: plextor-m8pe-y (simulated)";
@@ -399,11 +319,7 @@ fn the_report_of_a_standard_names_every_deviation() {
     assert!(page.contains("Not SNIA PTS 2.0.2: 3 deviations"));
     // Without the table there is no such report.
     run.manifest.suite.text = "name = \"snia-hir\"".to_owned();
-    assert!(
-        !common::page::tables(&self::page(&run))
-            .iter()
-            .any(|t| t.0 == caption)
-    );
+    assert!(!common::page::tables(&self::page(&run)).iter().any(|t| t.0 == caption));
 }
 
 /// DragonFly: threads share a drive's queues. Sixty-four I/Os in flight are 64 in one queue of one
@@ -422,12 +338,8 @@ fn the_depth_per_queue_follows_from_threads_and_queues() {
     for ((threads, rate), (_, shown)) in common::views::BY_THREADS.into_iter().zip(rows) {
         let queues = threads.min(8);
         let numbers: Vec<f64> = shown[1..5].iter().map(|t| number(t)).collect();
-        let depths = [
-            common::views::IN_FLIGHT / threads,
-            8,
-            queues,
-            common::views::IN_FLIGHT / queues,
-        ];
+        let depths =
+            [common::views::IN_FLIGHT / threads, 8, queues, common::views::IN_FLIGHT / queues];
         assert_eq!(numbers, depths.map(f64::from), "{shown:?}");
         let share = number(&shown[7]);
         assert!((share - 100.0 * rate / best).abs() < 2.0, "{shown:?}");
@@ -451,12 +363,8 @@ fn a_cpu_limited_knee_is_marked() {
         let w = &cell.plan.workload;
         (w.rw.as_str(), w.power_state) == ("randread", Some(0)) && w.numjobs >= 128
     };
-    let ids: Vec<String> = run
-        .cells
-        .iter()
-        .filter(|c| limited(c))
-        .map(|c| c.plan.id.clone())
-        .collect();
+    let ids: Vec<String> =
+        run.cells.iter().filter(|c| limited(c)).map(|c| c.plan.id.clone()).collect();
     assert_eq!(ids.len(), 3);
     for cell in run.cells.iter_mut().filter(|c| limited(c)) {
         let result = cell.drives[0].result.as_mut().unwrap();
@@ -476,10 +384,8 @@ fn a_cpu_limited_knee_is_marked() {
     // The cells above, crossed in the panel of rates.
     let charts = charts(&page);
     let traces = charts[0]["views"][0]["data"].as_array().unwrap();
-    let crosses: Vec<_> = traces
-        .iter()
-        .filter(|t| t["name"].as_str().unwrap().ends_with("CPU-limited"))
-        .collect();
+    let crosses: Vec<_> =
+        traces.iter().filter(|t| t["name"].as_str().unwrap().ends_with("CPU-limited")).collect();
     assert_eq!(crosses.len(), 1);
     assert_eq!(crosses[0]["x"], serde_json::json!([128, 256, 512]));
 }

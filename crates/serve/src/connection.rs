@@ -34,12 +34,7 @@ pub struct ReceiveBuffer {
 
 impl ReceiveBuffer {
     pub fn new() -> ReceiveBuffer {
-        ReceiveBuffer {
-            buffer: vec![0; RECEIVE_BUFFER_BYTES],
-            start: 0,
-            end: 0,
-            wanted: 0,
-        }
+        ReceiveBuffer { buffer: vec![0; RECEIVE_BUFFER_BYTES], start: 0, end: 0, wanted: 0 }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -82,10 +77,7 @@ impl ReceiveBuffer {
     /// So many bytes were put into [`ReceiveBuffer::space`].
     pub fn add(&mut self, bytes: usize) {
         self.end += bytes;
-        assert!(
-            self.end <= self.buffer.len(),
-            "received more than there was room"
-        );
+        assert!(self.end <= self.buffer.len(), "received more than there was room");
     }
 
     pub fn fill(&mut self, stream: &OwnedFd) -> ReadOutcome {
@@ -181,10 +173,7 @@ impl<S> Connection<S> {
             stream,
             session,
             received: ReceiveBuffer::new(),
-            replies: SendBuffer {
-                bytes: first,
-                sent: 0,
-            },
+            replies: SendBuffer { bytes: first, sent: 0 },
             id,
             handshake_until: Some(handshake_until),
             in_flight: 0,

@@ -19,10 +19,7 @@ pub struct Crowd {
 
 impl Crowd {
     pub fn new(say: impl Fn(&str) + Send + 'static) -> Crowd {
-        Crowd {
-            say: Some(Box::new(say)),
-            ..Crowd::default()
-        }
+        Crowd { say: Some(Box::new(say)), ..Crowd::default() }
     }
 
     /// A client was disconnected because `most` others are connected, or wait, as `they` says.

@@ -57,11 +57,7 @@ pub struct CommandExecutor {
 }
 
 fn data_class(payload: &[u8]) -> DataClass {
-    if payload.iter().all(|&byte| byte == 0) {
-        DataClass::Zero
-    } else {
-        DataClass::Incompressible
-    }
+    if payload.iter().all(|&byte| byte == 0) { DataClass::Zero } else { DataClass::Incompressible }
 }
 
 fn error_of(status: Status) -> Option<NbdError> {
@@ -109,19 +105,13 @@ impl CommandExecutor {
             NbdCommand::Read { .. } | NbdCommand::Cache => (Op::Read, DataClass::Incompressible),
             NbdCommand::Write => (Op::Write, data_class(payload)),
             NbdCommand::Trim => (Op::Discard, DataClass::Zero),
-            NbdCommand::WriteZeroes {
-                no_hole: true,
-                fast: true,
-            } => return Some(Reply::Failed(NbdError::NotFast)),
+            NbdCommand::WriteZeroes { no_hole: true, fast: true } => {
+                return Some(Reply::Failed(NbdError::NotFast));
+            }
             NbdCommand::WriteZeroes { no_hole: true, .. } => (Op::Write, DataClass::Zero),
             NbdCommand::WriteZeroes { .. } => (Op::WriteZeroes, DataClass::Zero),
         };
-        let active = ActiveRequest {
-            connection,
-            request,
-            cost_bytes,
-            zeroed_bytes: 0,
-        };
+        let active = ActiveRequest { connection, request, cost_bytes, zeroed_bytes: 0 };
         let tag = self.add(active);
         if op == Op::Write && request.command != NbdCommand::Write {
             self.write_zeroes(now, tag);

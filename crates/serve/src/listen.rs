@@ -127,10 +127,8 @@ impl Listener {
     /// Replaces a stale socket file. Fails when the address is in use, or reachable from other
     /// machines without `allow_remote`.
     pub fn bind(address: &Address, allow_remote: bool) -> Result<Listener, ListenError> {
-        let system = |source: io::Error| ListenError::System {
-            address: address.to_string(),
-            source,
-        };
+        let system =
+            |source: io::Error| ListenError::System { address: address.to_string(), source };
         let listener = match address {
             Address::Unix(path) => {
                 remove_stale_socket(path)?;
@@ -184,10 +182,7 @@ impl Listener {
             rustix::io::ioctl_fionbio(&socket, false)?;
             Ok(socket)
         });
-        blocking.map_err(|source| ListenError::System {
-            address: self.uri(),
-            source,
-        })
+        blocking.map_err(|source| ListenError::System { address: self.uri(), source })
     }
 
     /// Other machines can reach the address.

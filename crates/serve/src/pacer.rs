@@ -44,12 +44,7 @@ impl ModelClock {
     /// Reads 0 now.
     pub fn new(pace: Pace) -> ModelClock {
         let clock = Clock::monotonic();
-        ModelClock {
-            clock,
-            start: clock.now(),
-            pace,
-            ahead_ns: Arc::new(AtomicU64::new(0)),
-        }
+        ModelClock { clock, start: clock.now(), pace, ahead_ns: Arc::new(AtomicU64::new(0)) }
     }
 
     #[inline]

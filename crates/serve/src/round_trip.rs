@@ -139,10 +139,7 @@ fn model_latencies(drive: Drive, blocks: u64) -> Vec<Nanos> {
         pacer.submit(sent, command, &[]);
         done.clear();
         pacer.take(&mut done);
-        Ok::<_, Infallible>(
-            done.last()
-                .map_or(Nanos::ZERO, |completion| completion.at - sent),
-        )
+        Ok::<_, Infallible>(done.last().map_or(Nanos::ZERO, |completion| completion.at - sent))
     });
     times.unwrap_or_else(|never| match never {})
 }

@@ -52,10 +52,7 @@ pub struct ServeError {
 }
 
 fn failed<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> ServeError {
-    move |error| ServeError {
-        what,
-        source: error.into(),
-    }
+    move |error| ServeError { what, source: error.into() }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -270,18 +267,10 @@ impl<F: Front> Server<F> {
             self.connections.push(None);
         }
         self.summary.connections += 1;
-        let id = ConnectionId {
-            slot: slot as u32,
-            number: self.summary.connections,
-        };
+        let id = ConnectionId { slot: slot as u32, number: self.summary.connections };
         let until = self.clock.now() + HANDSHAKE_TIMEOUT;
         self.handshakes_until.get_or_insert(until);
-        limited_event!(
-            self.clock.now(),
-            INFO,
-            connection = id.number,
-            "connection accepted"
-        );
+        limited_event!(self.clock.now(), INFO, connection = id.number, "connection accepted");
         let mut first = Vec::new();
         let session = self.front.open(id, stream.as_fd(), &mut first);
         let connection = Connection::new(stream, session, first, id, until);
@@ -342,10 +331,7 @@ impl<F: Front> Server<F> {
             }
             let input = connection.received.bytes();
             let (session, out) = (&mut connection.session, &mut connection.replies.bytes);
-            match self
-                .front
-                .receive(now, connection.id, session, input, room_bytes, out)
-            {
+            match self.front.receive(now, connection.id, session, input, room_bytes, out) {
                 Step::NeedMore { bytes } => {
                     connection.received.reserve(bytes);
                     break;

@@ -29,10 +29,7 @@ fn a_trace_leaves_the_same_drive_over_every_access_path() {
         assert!(reported.relocated_bytes > 0, "garbage was collected");
 
         let mut inside = ControllerAccess::new(small_flash(&options));
-        assert!(
-            replay(&mut inside, &ops) == reads,
-            "controller, seed {seed}: reads"
-        );
+        assert!(replay(&mut inside, &ops) == reads, "controller, seed {seed}: reads");
         let seen = content(&mut inside, CAPACITY_BYTES);
         assert!(seen == bytes, "controller, seed {seed}: content");
         let digest = inside.0.transport.controller.drive_mut().digest();
@@ -40,20 +37,14 @@ fn a_trace_leaves_the_same_drive_over_every_access_path() {
 
         let served = TestServer::new(small_flash(&options), Pace::Free);
         let mut client = served.client(structured);
-        assert!(
-            replay(&mut client, &ops) == reads,
-            "NBD, seed {seed}: reads"
-        );
+        assert!(replay(&mut client, &ops) == reads, "NBD, seed {seed}: reads");
         let seen = content(&mut client, CAPACITY_BYTES);
         assert!(seen == bytes, "NBD, seed {seed}: content");
         assert_eq!(served.end().0.digest(), expected, "NBD, seed {seed}");
 
         let function = function(&options, Pace::Free);
         let mut driver = VfioUserAccess::new(&function);
-        assert!(
-            replay(&mut driver, &ops) == reads,
-            "vfio-user, seed {seed}: reads"
-        );
+        assert!(replay(&mut driver, &ops) == reads, "vfio-user, seed {seed}: reads");
         let seen = content(&mut driver, CAPACITY_BYTES);
         assert!(seen == bytes, "vfio-user, seed {seed}: content");
         assert_eq!(function.digest(), expected, "vfio-user, seed {seed}");
@@ -61,10 +52,7 @@ fn a_trace_leaves_the_same_drive_over_every_access_path() {
 
         let served = TcpServer::new(small_flash(&options), Pace::Free);
         let mut host = TcpAccess::new(served.host(served.identity(1), 3));
-        assert!(
-            replay(&mut host, &ops) == reads,
-            "NVMe/TCP, seed {seed}: reads"
-        );
+        assert!(replay(&mut host, &ops) == reads, "NVMe/TCP, seed {seed}: reads");
         let seen = content(&mut host, CAPACITY_BYTES);
         assert!(seen == bytes, "NVMe/TCP, seed {seed}: content");
         drop(host);

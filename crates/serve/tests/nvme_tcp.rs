@@ -1,9 +1,6 @@
 //! The NVMe/TCP server over sockets of the loopback interface, against the host side of this crate.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "timeouts of the server are on the wall clock"
-)]
+#![allow(clippy::disallowed_methods, reason = "timeouts of the server are on the wall clock")]
 
 use crate::support;
 
@@ -70,10 +67,7 @@ fn kernels_find_what_they_insist_on() {
     assert_eq!(name(&id.subsystem_nqn()), server.nqn);
     assert_ne!(id.async_events() & oaes::NAMESPACE_ATTRIBUTES, 0);
     assert_eq!(id.controller_type(), 1);
-    assert_eq!(
-        host.identify(Cns::ACTIVE_NAMESPACES, 0)[..8],
-        [1, 0, 0, 0, 0, 0, 0, 0]
-    );
+    assert_eq!(host.identify(Cns::ACTIVE_NAMESPACES, 0)[..8], [1, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(host.identify(Cns::NAMESPACE_DESCRIPTORS, 1)[..2], [1, 8]);
     host.identify(Cns::COMMAND_SET_CONTROLLER, 0);
     // Lengths of a Linux initiator: a Connect capsule has 72 and 1024 bytes.
@@ -81,10 +75,7 @@ fn kernels_find_what_they_insist_on() {
     initiator.out.clear();
     initiator.submit(admin(0x7f), Payload::InCapsule(vec![0; 1024]));
     assert_eq!(initiator.out[..8], [4, 0, 72, 72, 0x48, 4, 0, 0]);
-    assert_eq!(
-        (initiator.out[8], initiator.out[9], initiator.out[8 + 39]),
-        (0x7f, 0x40, 1)
-    );
+    assert_eq!((initiator.out[8], initiator.out[9], initiator.out[8 + 39]), (0x7f, 0x40, 1));
 }
 
 #[test]
@@ -107,20 +98,13 @@ fn all_data_paths_carry_the_bytes() {
             let (done, _) = queue.run(write(at, len), outgoing(&data)).unwrap();
             assert!(done.status().is_success(), "{done:?}");
             // In the capsule or requested is the host's choice.
-            let (done, _) = queue
-                .run(
-                    write(at + len as u64, len),
-                    Payload::Requested(data.clone()),
-                )
-                .unwrap();
+            let (done, _) =
+                queue.run(write(at + len as u64, len), Payload::Requested(data.clone())).unwrap();
             assert!(done.status().is_success(), "{done:?}");
             for from in [at, at + len as u64] {
                 let payload = Payload::FromController(len);
                 let (status, seen) = host.io((n + 1) % 4, read(from, len as u32), payload);
-                assert!(
-                    status.is_success() && seen == data,
-                    "{len} bytes, digests {digests}"
-                );
+                assert!(status.is_success() && seen == data, "{len} bytes, digests {digests}");
             }
         }
     }
@@ -134,20 +118,14 @@ fn damaged_data_fails_its_command_and_damaged_headers_the_connection() {
     identity.digests = digest::HEADER | digest::DATA;
     let mut host = server.host(identity, 1);
     let queue = &mut host.queues[0];
-    let cid = queue
-        .initiator
-        .submit(write(0, 512), Payload::InCapsule(vec![7; 512]));
+    let cid = queue.initiator.submit(write(0, 512), Payload::InCapsule(vec![7; 512]));
     *queue.initiator.out.last_mut().unwrap() ^= 1;
     let (done, _) = queue.completion(cid).unwrap();
     assert_eq!(done.status(), StatusCode::TRANSIENT_TRANSPORT);
     assert!(!done.do_not_retry());
-    let (done, _) = queue
-        .run(write(0, 512), Payload::InCapsule(vec![7; 512]))
-        .unwrap();
+    let (done, _) = queue.run(write(0, 512), Payload::InCapsule(vec![7; 512])).unwrap();
     assert!(done.status().is_success());
-    queue
-        .initiator
-        .submit(read(0, 512), Payload::FromController(512));
+    queue.initiator.submit(read(0, 512), Payload::FromController(512));
     queue.initiator.out[20] ^= 1;
     assert!(is_closed(queue));
 }
@@ -162,12 +140,7 @@ fn a_restarted_server_has_the_same_name_and_another_namespace() {
             let serial = host.identify_controller().serial_number();
             let namespace = IdentifyNamespace::load(&host.identify(Cns::NAMESPACE, 1));
             let ids = (namespace.nguid(), namespace.eui64());
-            (
-                server.nqn.clone(),
-                serial,
-                ids,
-                host.identify(Cns::NAMESPACE_DESCRIPTORS, 1),
-            )
+            (server.nqn.clone(), serial, ids, host.identify(Cns::NAMESPACE_DESCRIPTORS, 1))
         })
         .collect();
     let [(nqn, serial, ids, list), (nqn2, serial2, ids2, list2)] = &seen[..] else {
@@ -186,9 +159,7 @@ fn connect_is_refused_with_a_status() {
     let server = TcpServer::new(in_place(""), Pace::Free);
     let connect = |identity: &_, qid, entries, controller_id| {
         let mut queue = server.queue(0);
-        let done = queue
-            .connect(identity, qid, entries, controller_id)
-            .unwrap();
+        let done = queue.connect(identity, qid, entries, controller_id).unwrap();
         (status(&done), done.dw0())
     };
     let (one, other) = (server.identity(1), server.identity(2));
@@ -276,10 +247,7 @@ fn keep_alive_and_host_identifier_are_features() {
     let (done, _) = host.admin.run(get.entry(), Payload::None).unwrap();
     assert_eq!(done.dw0(), 9000);
     get.set_fid(FeatureId::HOST_IDENTIFIER.0);
-    let (done, id) = host
-        .admin
-        .run(get.entry(), Payload::FromController(16))
-        .unwrap();
+    let (done, id) = host.admin.run(get.entry(), Payload::FromController(16)).unwrap();
     assert!(done.status().is_success());
     assert_eq!(id, [3; 16]);
 }
@@ -305,9 +273,7 @@ fn surprise_removal_answers_closes_and_refuses() {
     assert!(answered.is_ok_and(|(done, _)| !done.status().is_success()));
     assert!(is_closed(&mut host.queues[1]) && is_closed(&mut host.admin));
     let mut queue = server.queue(0);
-    let done = queue
-        .connect(&server.identity(1), 0, 32, ANY_CONTROLLER)
-        .unwrap();
+    let done = queue.connect(&server.identity(1), 0, 32, ANY_CONTROLLER).unwrap();
     assert_eq!((done.status(), done.do_not_retry()), lost);
 }
 
@@ -324,13 +290,8 @@ fn a_hanging_command_is_aborted() {
         let at = n * MIB as u64;
         statuses.push(host.io(0, read(at, 4096), Payload::FromController(4096)).0);
     }
-    assert!(
-        begun.elapsed() < Duration::from_secs(4),
-        "it does not wait for the drive"
-    );
-    let aborted = statuses
-        .iter()
-        .filter(|&&status| status == StatusCode::ABORT_REQUESTED);
+    assert!(begun.elapsed() < Duration::from_secs(4), "it does not wait for the drive");
+    let aborted = statuses.iter().filter(|&&status| status == StatusCode::ABORT_REQUESTED);
     assert_eq!(aborted.count(), 1, "{statuses:?}");
     std::thread::sleep(Duration::from_secs(4));
     for n in 0..200_u64 {
@@ -347,9 +308,7 @@ fn the_error_log_has_the_identifiers_of_the_host() {
         host.io(1, read(0, 4096), Payload::FromController(4096));
     }
     let queue = &mut host.queues[1];
-    let cid = queue
-        .initiator
-        .submit(read(1 << 20, 4096), Payload::FromController(4096));
+    let cid = queue.initiator.submit(read(1 << 20, 4096), Payload::FromController(4096));
     let (done, data) = queue.completion(cid).unwrap();
     assert_eq!(done.status(), StatusCode::UNRECOVERED_READ_ERROR);
     assert!(done.do_not_retry() && data.is_empty());
@@ -371,10 +330,7 @@ fn what_a_fabric_does_not_have_is_refused() {
         assert!(!effects.admin()[opcode].supported());
     }
     assert!(effects.admin()[0x18].supported());
-    for fid in [
-        FeatureId::INTERRUPT_COALESCING,
-        FeatureId::HOST_MEMORY_BUFFER,
-    ] {
+    for fid in [FeatureId::INTERRUPT_COALESCING, FeatureId::HOST_MEMORY_BUFFER] {
         let mut get = GetFeatures::new();
         get.set_fid(fid.0);
         let (done, _) = host.admin.run(get.entry(), Payload::None).unwrap();
@@ -393,30 +349,18 @@ fn what_a_fabric_does_not_have_is_refused() {
         (8 + 39, 0x20, StatusCode::INVALID_SGL_TYPE),
     ] {
         let queue = &mut host.queues[0];
-        let cid = queue
-            .initiator
-            .submit(write(0, 512), Payload::InCapsule(vec![1; 512]));
+        let cid = queue.initiator.submit(write(0, 512), Payload::InCapsule(vec![1; 512]));
         queue.initiator.out[byte] = value;
         assert_eq!(queue.completion(cid).unwrap().0.status(), expected);
     }
     // The second of two commands with one identifier.
     let queue = &mut host.queues[0];
-    let first = queue
-        .initiator
-        .submit(read(0, 512), Payload::FromController(512));
+    let first = queue.initiator.submit(read(0, 512), Payload::FromController(512));
     let begin = queue.initiator.out.len();
-    queue
-        .initiator
-        .submit(read(0, 512), Payload::FromController(512));
+    queue.initiator.submit(read(0, 512), Payload::FromController(512));
     queue.initiator.out[begin + 10..begin + 12].copy_from_slice(&first.to_le_bytes());
-    let both = [
-        queue.completion(first).unwrap().0,
-        queue.completion(first).unwrap().0,
-    ];
-    assert_eq!(
-        both.map(|done| done.status()),
-        [StatusCode::CID_CONFLICT, StatusCode::SUCCESS]
-    );
+    let both = [queue.completion(first).unwrap().0, queue.completion(first).unwrap().0];
+    assert_eq!(both.map(|done| done.status()), [StatusCode::CID_CONFLICT, StatusCode::SUCCESS]);
 }
 
 #[test]
@@ -428,10 +372,7 @@ fn discovery_names_the_subsystem() {
     let mut host = server.host(identity, 0);
     let id = host.identify_controller();
     assert_eq!(name(&id.subsystem_nqn()), DISCOVERY_NQN);
-    assert_eq!(
-        (id.controller_id(), id.controller_type()),
-        (host.controller_id, 2)
-    );
+    assert_eq!((id.controller_id(), id.controller_type()), (host.controller_id, 2));
     let mut get = |offset, len: u32| {
         let mut get = GetLogPage::of(LogId(DISCOVERY_LOG), offset, len);
         get.set_retain_event(true);
@@ -446,16 +387,10 @@ fn discovery_names_the_subsystem() {
     let page = get(0, 2048);
     assert_eq!(page[1024..], get(1024, 1024));
     let entry = DiscoveryEntry::load(&page[1024..]);
-    assert_eq!(
-        (entry.transport(), entry.family(), entry.subsystem()),
-        (3, 1, 2)
-    );
+    assert_eq!((entry.transport(), entry.family(), entry.subsystem()), (3, 1, 2));
     assert_eq!(name(&entry.nqn()), server.nqn);
     assert_eq!(name(&entry.address()).trim(), "127.0.0.1");
-    assert_eq!(
-        name(&entry.service()).trim(),
-        server.address.port().to_string()
-    );
+    assert_eq!(name(&entry.service()).trim(), server.address.port().to_string());
 }
 
 /// Reset answers what is outstanding, closes the I/O queues, and leaves a controller that works.
@@ -470,18 +405,10 @@ fn a_controller_reset_leaves_nothing_behind() {
     for queue in &mut host.queues {
         assert!(is_closed(queue));
     }
-    let (refused, _) = host
-        .admin
-        .run(admin(0x06), Payload::FromController(4096))
-        .unwrap();
+    let (refused, _) = host.admin.run(admin(0x06), Payload::FromController(4096)).unwrap();
     assert_eq!(refused.status(), StatusCode::COMMAND_SEQUENCE_ERROR);
     host.admin.enable().unwrap();
-    assert!(
-        host.admin
-            .others
-            .iter()
-            .all(|(done, _)| done.cid() != event)
-    );
+    assert!(host.admin.others.iter().all(|(done, _)| done.cid() != event));
     for _ in 0..100 {
         host.identify_controller();
     }
@@ -489,10 +416,7 @@ fn a_controller_reset_leaves_nothing_behind() {
     let csts = |host: &mut Host| host.admin.property(CSTS, false, None).unwrap().dw0();
     host.admin.property(CC, false, Some(0x46_4001)).unwrap();
     assert!(eventually(|| csts(&mut host) >> 2 & 3 == 2));
-    let (refused, _) = host
-        .admin
-        .run(admin(0x06), Payload::FromController(4096))
-        .unwrap();
+    let (refused, _) = host.admin.run(admin(0x06), Payload::FromController(4096)).unwrap();
     assert_eq!(refused.status(), StatusCode::COMMAND_SEQUENCE_ERROR);
 }
 
@@ -508,10 +432,7 @@ fn a_queue_that_is_not_read_stops_no_other() {
     let slow = &mut host.queues[0];
     let read_one = |n: usize| read((n * len) as u64, len as u32);
     let cids: Vec<u16> = (0..count)
-        .map(|n| {
-            slow.initiator
-                .submit(read_one(n), Payload::FromController(len))
-        })
+        .map(|n| slow.initiator.submit(read_one(n), Payload::FromController(len)))
         .collect();
     let out = std::mem::take(&mut slow.initiator.out);
     slow.stream.write_all(&out).unwrap();
@@ -536,9 +457,7 @@ fn writes_beyond_the_limit_wait_for_credit() {
     for (n, queue) in host.queues.iter_mut().enumerate() {
         for k in 0..count {
             let at = ((n * count + k) * len) as u64;
-            queue
-                .initiator
-                .submit(write(at, len), Payload::Requested(data.clone()));
+            queue.initiator.submit(write(at, len), Payload::Requested(data.clone()));
         }
         let out = std::mem::take(&mut queue.initiator.out);
         queue.stream.write_all(&out).unwrap();
@@ -569,12 +488,8 @@ fn connections_may_end_at_any_byte() {
     let mut sent = std::mem::take(&mut initiator.out);
     let mut recorded = server.host(server.identity(9), 1);
     let queue = &mut recorded.queues[0];
-    queue
-        .initiator
-        .submit(write(0, 512), Payload::InCapsule(vec![1; 512]));
-    queue
-        .initiator
-        .submit(write(0, 16_384), Payload::Requested(vec![1; 16_384]));
+    queue.initiator.submit(write(0, 512), Payload::InCapsule(vec![1; 512]));
+    queue.initiator.submit(write(0, 16_384), Payload::Requested(vec![1; 16_384]));
     sent.extend(std::mem::take(&mut queue.initiator.out));
     drop(recorded);
     for end in 0..sent.len() {
@@ -585,9 +500,7 @@ fn connections_may_end_at_any_byte() {
     // The same within a connected queue, and within data that was asked for.
     for end in [0, 1, 8, 23, 24, 25, 4000] {
         let queue = &mut host.queues[0];
-        queue
-            .initiator
-            .submit(write(0, 16_384), Payload::Requested(vec![1; 16_384]));
+        queue.initiator.submit(write(0, 16_384), Payload::Requested(vec![1; 16_384]));
         let out = std::mem::take(&mut queue.initiator.out);
         queue.stream.write_all(&out).unwrap();
         let mut request = [0; 24];
@@ -607,15 +520,9 @@ fn altered_bytes_end_at_most_their_connection() {
     let server = TcpServer::new(in_place(""), Pace::Free);
     let mut connected = server.host(server.identity(9), 1);
     let queue = &mut connected.queues[0];
-    queue
-        .initiator
-        .submit(write(0, 512), Payload::InCapsule(vec![1; 512]));
-    queue
-        .initiator
-        .submit(read(0, 4096), Payload::FromController(4096));
-    queue
-        .initiator
-        .submit(write(0, 16_384), Payload::Requested(vec![1; 16_384]));
+    queue.initiator.submit(write(0, 512), Payload::InCapsule(vec![1; 512]));
+    queue.initiator.submit(read(0, 4096), Payload::FromController(4096));
+    queue.initiator.submit(write(0, 16_384), Payload::Requested(vec![1; 16_384]));
     let commands = std::mem::take(&mut queue.initiator.out);
     let mut rng = Rng::new(7);
     for _ in 0..200 {
@@ -641,20 +548,10 @@ fn altered_bytes_end_at_most_their_connection() {
 #[test]
 fn unrequested_data_ends_the_connection() {
     let server = TcpServer::new(in_place(""), Pace::Free);
-    for (byte, value) in [
-        (10, 9),
-        (12, 1),
-        (8, 0x77),
-        (4, 0xff),
-        (2, 0),
-        (3, 2),
-        (0, 0x33),
-    ] {
+    for (byte, value) in [(10, 9), (12, 1), (8, 0x77), (4, 0xff), (2, 0), (3, 2), (0, 0x33)] {
         let mut host = server.host(server.identity(1), 1);
         let queue = &mut host.queues[0];
-        queue
-            .initiator
-            .submit(write(0, 16_384), Payload::Requested(vec![1; 16_384]));
+        queue.initiator.submit(write(0, 16_384), Payload::Requested(vec![1; 16_384]));
         let out = std::mem::take(&mut queue.initiator.out);
         queue.stream.write_all(&out).unwrap();
         let mut request = [0; 24];
@@ -680,11 +577,7 @@ fn events_reach_a_host_that_asks_for_them() {
     let (done, _) = host.admin.run(format, Payload::None).unwrap();
     assert!(done.status().is_success(), "{done:?}");
     let (notice, _) = host.admin.completion(event).unwrap();
-    assert_eq!(
-        notice.dw0(),
-        0x04_0002,
-        "Namespace Attribute Changed, log page 4"
-    );
+    assert_eq!(notice.dw0(), 0x04_0002, "Namespace Attribute Changed, log page 4");
     let changed = |host: &mut Host| u32::load(&host.log(LogId::CHANGED_NAMESPACES, 4096));
     assert_eq!(changed(&mut host), 1);
     assert_eq!(changed(&mut host), 0, "reading clears it");

@@ -30,24 +30,12 @@ fn every_option_gets_its_replies() {
     assert_eq!(list[0].1[..8], [0, 0, 0, 4, b't', b'e', b's', b't']);
     assert!(String::from_utf8_lossy(&list[0].1).contains("simulated"));
     assert_eq!(kinds(&ask(option::LIST, &[1])), [option_reply::ERR_INVALID]);
-    assert_eq!(
-        kinds(&ask(option::STARTTLS, &[])),
-        [option_reply::ERR_UNSUP]
-    );
+    assert_eq!(kinds(&ask(option::STARTTLS, &[])), [option_reply::ERR_UNSUP]);
     assert_eq!(kinds(&ask(4711, b"what")), [option_reply::ERR_UNSUP]);
     assert_eq!(kinds(&ask(4711, &[0; 20_000])), [option_reply::ERR_TOO_BIG]);
-    assert_eq!(
-        kinds(&ask(option::GO, &go_data("no"))),
-        [option_reply::ERR_UNKNOWN]
-    );
-    assert_eq!(
-        kinds(&ask(option::GO, &[0, 0])),
-        [option_reply::ERR_INVALID]
-    );
-    assert_eq!(
-        kinds(&ask(option::SET_META_CONTEXT, &[0; 8])),
-        [option_reply::ERR_INVALID]
-    );
+    assert_eq!(kinds(&ask(option::GO, &go_data("no"))), [option_reply::ERR_UNKNOWN]);
+    assert_eq!(kinds(&ask(option::GO, &[0, 0])), [option_reply::ERR_INVALID]);
+    assert_eq!(kinds(&ask(option::SET_META_CONTEXT, &[0; 8])), [option_reply::ERR_INVALID]);
     // Name, description and sizes on request.
     let mut data = go_data("test");
     data.pop();
@@ -64,21 +52,11 @@ fn every_option_gets_its_replies() {
     assert_eq!(of(info::BLOCK_SIZE), [0, 0, 2, 0, 0, 0, 16, 0, 2, 0, 0, 0]);
     let export = of(info::EXPORT);
     let flags = u16::from_be_bytes([export[8], export[9]]);
-    assert_eq!(
-        flags & transmission::SEND_DF,
-        0,
-        "no structured replies yet"
-    );
+    assert_eq!(flags & transmission::SEND_DF, 0, "no structured replies yet");
     assert_ne!(flags & transmission::CAN_MULTI_CONN, 0);
-    assert_eq!(
-        kinds(&ask(option::STRUCTURED_REPLY, &[])),
-        [option_reply::ACK]
-    );
+    assert_eq!(kinds(&ask(option::STRUCTURED_REPLY, &[])), [option_reply::ACK]);
     let of_all = ask(option::LIST_META_CONTEXT, &[0; 8]);
-    assert_eq!(
-        kinds(&of_all),
-        [option_reply::META_CONTEXT, option_reply::ACK]
-    );
+    assert_eq!(kinds(&of_all), [option_reply::META_CONTEXT, option_reply::ACK]);
     assert_eq!(kinds(&ask(option::ABORT, &[])), [option_reply::ACK]);
     assert_eq!(stream.read(&mut [0]).unwrap(), 0, "closed");
     served.end();
@@ -92,19 +70,12 @@ fn every_command_conforms_to_the_protocol() {
         assert_eq!(one.size_bytes, 29_260_513_280);
         let noise: Vec<u8> = (0..8192_u32).map(|n| (n * 7 + n / 256) as u8).collect();
         assert_eq!(one.ask(0, command::WRITE, 4096, 8192, &noise).error, 0);
-        assert_eq!(
-            one.ask(command_flag::FUA, command::WRITE, 1 << 20, 512, &[9; 512])
-                .error,
-            0
-        );
+        assert_eq!(one.ask(command_flag::FUA, command::WRITE, 1 << 20, 512, &[9; 512]).error, 0);
         assert_eq!(one.ask(0, command::FLUSH, 0, 0, &[]).error, 0);
         // Visible to another connection.
         let mut two = served.client(!structured);
         assert_eq!(two.ask(0, command::READ, 4096, 8192, &[]).bytes, noise);
-        assert_eq!(
-            two.ask(0, command::READ, 4608, 512, &[]).bytes,
-            noise[512..1024]
-        );
+        assert_eq!(two.ask(0, command::READ, 4608, 512, &[]).bytes, noise[512..1024]);
         assert_eq!(two.ask(0, command::READ, 1 << 20, 512, &[]).bytes, [9; 512]);
         assert_eq!(one.ask(0, command::TRIM, 4096, 4096, &[]).error, 0);
         let read = one.ask(0, command::READ, 4096, 8192, &[]);
@@ -119,26 +90,16 @@ fn every_command_conforms_to_the_protocol() {
             one.ask(0, command::WRITE, 0, 8192, &noise);
             // Several pieces where zeroes are written.
             let len = (3 << 20) + 512;
-            assert_eq!(
-                one.ask(flags, command::WRITE_ZEROES, 4096, len, &[]).error,
-                0
-            );
+            assert_eq!(one.ask(flags, command::WRITE_ZEROES, 4096, len, &[]).error, 0);
             let read = one.ask(0, command::READ, 0, 8192, &[]).bytes;
             assert_eq!(read[..4096], noise[..4096], "{flags}");
             assert!(read[4096..].iter().all(|&byte| byte == 0), "{flags}");
         }
         let refused = command_flag::FAST_ZERO | command_flag::NO_HOLE;
-        assert_eq!(
-            one.ask(refused, command::WRITE_ZEROES, 0, 512, &[]).error,
-            95
-        );
+        assert_eq!(one.ask(refused, command::WRITE_ZEROES, 0, 512, &[]).error, 95);
         assert_eq!(one.ask(0, command::CACHE, 0, 1 << 20, &[]).error, 0);
         for kind in [command::READ, command::WRITE, command::TRIM, command::CACHE] {
-            assert_eq!(
-                one.ask(0, kind, 0, 0, &[]).error,
-                0,
-                "{kind}: nothing to do"
-            );
+            assert_eq!(one.ask(0, kind, 0, 0, &[]).error, 0, "{kind}: nothing to do");
         }
         let size = one.size_bytes;
         for (flags, kind, offset, len, error) in [
@@ -155,14 +116,7 @@ fn every_command_conforms_to_the_protocol() {
             (1 << 9, command::READ, 0, 512, 22),
             (command_flag::NO_HOLE, command::WRITE, 0, 512, 22),
         ] {
-            let payload = vec![
-                1;
-                if kind == command::WRITE {
-                    len as usize
-                } else {
-                    0
-                }
-            ];
+            let payload = vec![1; if kind == command::WRITE { len as usize } else { 0 }];
             let reply = one.ask(flags, kind, offset, len, &payload);
             assert_eq!(reply.error, error, "{flags} {kind} {offset} {len}");
             assert_eq!(reply.message.is_empty(), !structured);
@@ -170,10 +124,7 @@ fn every_command_conforms_to_the_protocol() {
         assert_eq!(one.ask(0, command::READ, 0, 4096, &[]).bytes, noise[..4096]);
         // 32 MiB at once, in chunks or whole.
         let big: Vec<u8> = (0..32_u32 << 20).map(|n| (n >> 9) as u8).collect();
-        assert_eq!(
-            one.ask(0, command::WRITE, 64 << 20, 32 << 20, &big).error,
-            0
-        );
+        assert_eq!(one.ask(0, command::WRITE, 64 << 20, 32 << 20, &big).error, 0);
         let read = one.ask(0, command::READ, 64 << 20, 32 << 20, &[]);
         assert!(read.bytes == big);
         assert_eq!(read.chunks, if structured { 32 } else { 0 });
@@ -195,25 +146,14 @@ fn block_status_reports_allocation() {
         let served = TestServer::new(in_place(&format!("state={state}")), Pace::Free);
         let mut client = served.client(true);
         let extents = |client: &mut support::client::Client, flags: u16, at: u64, len: u32| {
-            client
-                .ask(flags, command::BLOCK_STATUS, at, len, &[])
-                .extents
+            client.ask(flags, command::BLOCK_STATUS, at, len, &[]).extents
         };
         client.ask(0, command::TRIM, 0, 1 << 20, &[]);
         client.ask(0, command::WRITE, 8192, 8192, &[5; 8192]);
         client.ask(0, command::WRITE, 32768, 512, &[6; 512]);
-        let expected = [
-            (8192, 3),
-            (8192, 0),
-            (16384, 3),
-            (4096, 0),
-            ((1 << 20) - 36864, 3),
-        ];
+        let expected = [(8192, 3), (8192, 0), (16384, 3), (4096, 0), ((1 << 20) - 36864, 3)];
         assert_eq!(extents(&mut client, 0, 0, 1 << 20), expected);
-        assert_eq!(
-            extents(&mut client, command_flag::REQ_ONE, 8192, 1 << 20),
-            [(8192, 0)]
-        );
+        assert_eq!(extents(&mut client, command_flag::REQ_ONE, 8192, 1 << 20), [(8192, 0)]);
         assert_eq!(extents(&mut client, 0, 512, 1024), [(1024, 3)]);
         let untouched = extents(&mut client, 0, 2 << 20, 1 << 20);
         assert_eq!(untouched, [(1 << 20, before)]);
@@ -232,19 +172,13 @@ fn drive_faults_become_protocol_errors() {
     let mut client = served.client(true);
     let errors = |client: &mut support::client::Client, kind: u16, n: usize| -> Vec<u32> {
         let payload = vec![1; if kind == command::WRITE { 4096 } else { 0 }];
-        (0..n)
-            .map(|_| client.ask(0, kind, 0, 4096, &payload).error)
-            .collect()
+        (0..n).map(|_| client.ask(0, kind, 0, 4096, &payload).error).collect()
     };
     assert_eq!(errors(&mut client, command::READ, 3), [0, 5, 0]);
     assert_eq!(errors(&mut client, command::WRITE, 3), [0, 5, 0]);
     let bad = client.ask(0, command::READ, 1 << 20, 8192, &[]);
     assert_eq!((bad.error, bad.bytes.len()), (5, 0));
-    assert!(
-        bad.message.contains("unrecovered read error"),
-        "{}",
-        bad.message
-    );
+    assert!(bad.message.contains("unrecovered read error"), "{}", bad.message);
     let spoiled = client.ask(0, command::READ, 0, 4096, &[]).bytes;
     assert_eq!(spoiled.iter().filter(|&&byte| byte != 1).count(), 1);
     served.end();
@@ -267,11 +201,7 @@ fn real_pace_is_never_ahead_of_the_model() {
         let took = clock.now() - before;
         // The medium of this drive takes some microseconds; the delayed read takes at least its
         // fault.
-        let least = if n == 2 {
-            Nanos::from_millis(30)
-        } else {
-            Nanos::from_micros(5)
-        };
+        let least = if n == 2 { Nanos::from_millis(30) } else { Nanos::from_micros(5) };
         assert!(took >= least, "read {n}: {took:?}");
     }
     let (_, summary) = served.end();
@@ -352,10 +282,7 @@ fn disconnected_and_stalled_clients_do_not_affect_others() {
     drop(disconnecting);
     // Disconnects within a request.
     let mut truncated = served.client(false);
-    truncated
-        .stream
-        .write_all(&request_bytes(0, command::WRITE, 1, 0, 65536))
-        .unwrap();
+    truncated.stream.write_all(&request_bytes(0, command::WRITE, 1, 0, 65536)).unwrap();
     truncated.stream.write_all(&[1; 1000]).unwrap();
     drop(truncated);
     // Requests far more than the limit and receives nothing.
@@ -364,10 +291,7 @@ fn disconnected_and_stalled_clients_do_not_affect_others() {
     let asker = std::thread::spawn(move || {
         for n in 0..200 {
             // Ends with the connection.
-            if asking
-                .write_all(&request_bytes(0, command::READ, n, 0, 32 << 20))
-                .is_err()
-            {
+            if asking.write_all(&request_bytes(0, command::READ, n, 0, 32 << 20)).is_err() {
                 return;
             }
         }
@@ -460,15 +384,7 @@ fn addresses_and_socket_files() {
     ] {
         assert_eq!(text.parse::<Address>().unwrap().to_string(), shown);
     }
-    for text in [
-        "",
-        "unix:",
-        "tcp:",
-        "tcp::99",
-        "/tmp/x",
-        "tcp:host:port",
-        "tcp:h:70000",
-    ] {
+    for text in ["", "unix:", "tcp:", "tcp::99", "/tmp/x", "tcp:host:port", "tcp:h:70000"] {
         let error = text.parse::<Address>().unwrap_err().to_string();
         assert!(error.contains("unix:PATH"), "{text}: {error}");
     }
@@ -499,11 +415,7 @@ fn addresses_and_socket_files() {
     assert!(matches!(error, ListenError::Remote { .. }), "{error}");
     let local = Listener::bind(&Address::Tcp("127.0.0.1".to_owned(), 0), false).unwrap();
     assert!(!local.is_remote());
-    assert!(
-        Listener::bind(&Address::Tcp("0.0.0.0".to_owned(), 0), true)
-            .unwrap()
-            .is_remote()
-    );
+    assert!(Listener::bind(&Address::Tcp("0.0.0.0".to_owned(), 0), true).unwrap().is_remote());
 }
 
 #[test]

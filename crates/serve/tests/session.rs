@@ -39,11 +39,7 @@ fn feed(bytes: &[u8], pieces: &[usize]) -> (Vec<DecodedRequest>, Vec<u8>, bool) 
         let input = &bytes[start..end];
         let before = out.len();
         let step = session.decode(input, &mut out);
-        assert!(
-            out.len() - before <= 16 << 10,
-            "one call appends {} bytes",
-            out.len() - before
-        );
+        assert!(out.len() - before <= 16 << 10, "one call appends {} bytes", out.len() - before);
         match step {
             Decoded::NeedMore { bytes: wanted } => {
                 assert!(wanted > input.len(), "requests bytes that it has");
@@ -57,24 +53,13 @@ fn feed(bytes: &[u8], pieces: &[usize]) -> (Vec<DecodedRequest>, Vec<u8>, bool) 
                 assert!(took <= input.len());
                 start += took;
             }
-            Decoded::Request {
-                bytes: took,
-                request,
-                payload,
-            } => {
+            Decoded::Request { bytes: took, request, payload } => {
                 assert!(took <= input.len() && took > 0);
                 assert!(request.offset_bytes + u64::from(request.len_bytes) <= SIZE);
                 assert!(request.offset_bytes.is_multiple_of(512));
                 let payload = payload.to_vec();
                 let is_write = request.command == NbdCommand::Write;
-                assert_eq!(
-                    payload.len(),
-                    if is_write {
-                        request.len_bytes as usize
-                    } else {
-                        0
-                    }
-                );
+                assert_eq!(payload.len(), if is_write { request.len_bytes as usize } else { 0 });
                 seen.push((
                     request.cookie,
                     request.command,
@@ -112,11 +97,7 @@ fn request_message() -> impl Strategy<Value = Vec<u8>> {
     let places = prop_oneof![20 => aligned, 1 => (any::<u64>(), any::<u32>())];
     let flags = prop_oneof![8 => 0_u16..2, 2 => 0_u16..32, 1 => any::<u16>()];
     (kinds, flags, any::<u64>(), places).prop_map(|(kind, flags, cookie, (at, len))| {
-        let (at, len) = if kind == 3 && cookie % 8 > 0 {
-            (0, 0)
-        } else {
-            (at, len)
-        };
+        let (at, len) = if kind == 3 && cookie % 8 > 0 { (0, 0) } else { (at, len) };
         let mut bytes = request_bytes(flags, kind, cookie, at, len);
         if kind == 1 {
             bytes.resize(bytes.len() + len.min(8192) as usize, cookie as u8);
@@ -136,23 +117,16 @@ fn conversation() -> impl Strategy<Value = Vec<u8>> {
     ];
     let messages = prop_oneof![30 => request_message(), 1 => option_message()];
     let noise = prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec(any::<u8>(), 0..64)];
-    (
-        hello,
-        options,
-        enter,
-        prop::collection::vec(messages, 0..30),
-        noise,
-    )
-        .prop_map(|(hello, options, enter, messages, noise)| {
+    (hello, options, enter, prop::collection::vec(messages, 0..30), noise).prop_map(
+        |(hello, options, enter, messages, noise)| {
             let mut bytes = hello.to_be_bytes().to_vec();
             options.into_iter().for_each(|option| bytes.extend(option));
             bytes.extend(enter);
-            messages
-                .into_iter()
-                .for_each(|message| bytes.extend(message));
+            messages.into_iter().for_each(|message| bytes.extend(message));
             bytes.extend(noise);
             bytes
-        })
+        },
+    )
 }
 
 proptest! {
@@ -201,8 +175,7 @@ fn generated_conversations_reach_the_drive() {
     let some = (0..200).filter(|_| {
         let bytes = conversation().new_tree(&mut runner).unwrap().current();
         let (seen, _, _) = feed(&bytes, &[4096]);
-        seen.iter()
-            .any(|(_, command, ..)| *command == NbdCommand::Write)
+        seen.iter().any(|(_, command, ..)| *command == NbdCommand::Write)
     });
     let count = some.count();
     assert!(count > 60, "{count} of 200 write");
@@ -232,25 +205,13 @@ fn a_write_too_long_is_skipped_and_rejected_without_buffering() {
 #[test]
 fn unknown_client_flags_and_wrong_magic_end_the_connection() {
     assert!(feed(&[0, 0, 0, 4], &[9]).2, "unknown flag");
-    assert!(
-        feed(b"\0\0\0\x03GET / HTTP/1.1\r\n\r\n", &[99]).2,
-        "not NBD"
-    );
+    assert!(feed(b"\0\0\0\x03GET / HTTP/1.1\r\n\r\n", &[99]).2, "not NBD");
     let mut bytes = entered();
     bytes.extend([9; REQUEST_BYTES]);
     assert!(feed(&bytes, &[999]).2, "no request");
     let old_client = [vec![0, 0, 0, 0], option_bytes(option::LIST, &[])].concat();
-    assert!(
-        feed(&old_client, &[999]).2,
-        "options of a client that knows none"
-    );
-    assert!(
-        feed(
-            &[vec![0, 0, 0, 3], option_bytes(option::EXPORT_NAME, b"no")].concat(),
-            &[99]
-        )
-        .2
-    );
+    assert!(feed(&old_client, &[999]).2, "options of a client that knows none");
+    assert!(feed(&[vec![0, 0, 0, 3], option_bytes(option::EXPORT_NAME, b"no")].concat(), &[99]).2);
 }
 
 #[test]
@@ -260,9 +221,7 @@ fn errors_are_structured_if_negotiated() {
     bytes.extend(option_bytes(option::GO, &go_data("")));
     bytes.extend(request_bytes(0, 0, 5, SIZE, 512));
     let (_, out, _) = feed(&bytes, &[OPTION_BYTES]);
-    let at = out
-        .windows(4)
-        .position(|w| w == STRUCTURED_REPLY_MAGIC.to_be_bytes());
+    let at = out.windows(4).position(|w| w == STRUCTURED_REPLY_MAGIC.to_be_bytes());
     let chunk = &out[at.expect("a structured reply")..];
     assert_eq!(chunk[4..8], [0, 1, 0x80, 1]);
     assert_eq!(chunk[20..24], 22_u32.to_be_bytes());

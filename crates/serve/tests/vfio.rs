@@ -24,10 +24,7 @@ fn a_driver_finds_and_uses_an_nvme_drive() {
     for _ in 0..2 {
         let mut admin = driver.enable();
         // Identify Controller: the serial number.
-        assert_eq!(
-            driver.command(&mut admin, 0x06, 0, BASE + DATA, 0, [1, 0, 0]),
-            0
-        );
+        assert_eq!(driver.command(&mut admin, 0x06, 0, BASE + DATA, 0, [1, 0, 0]), 0);
         let mut serial = [0; 20];
         driver.memory.read_exact_at(&mut serial, DATA + 4).unwrap();
         assert_eq!(&serial, b"SIM-SAMSUNG-951-5   ");
@@ -35,18 +32,9 @@ fn a_driver_finds_and_uses_an_nvme_drive() {
         for (n, len) in [(0_u8, 4096), (1, 8192), (2, 65536), (3, 512)] {
             let bytes = vec![n + 1; len as usize];
             driver.memory.write_all_at(&bytes, DATA).unwrap();
-            assert_eq!(
-                driver.transfer(&mut queue, 0x01, u64::from(n) << 20, len),
-                0
-            );
-            driver
-                .memory
-                .write_all_at(&vec![0; len as usize], DATA)
-                .unwrap();
-            assert_eq!(
-                driver.transfer(&mut queue, 0x02, u64::from(n) << 20, len),
-                0
-            );
+            assert_eq!(driver.transfer(&mut queue, 0x01, u64::from(n) << 20, len), 0);
+            driver.memory.write_all_at(&vec![0; len as usize], DATA).unwrap();
+            assert_eq!(driver.transfer(&mut queue, 0x02, u64::from(n) << 20, len), 0);
             let mut seen = vec![0; len as usize];
             driver.memory.read_exact_at(&mut seen, DATA).unwrap();
             assert_eq!(seen, bytes);
@@ -54,10 +42,7 @@ fn a_driver_finds_and_uses_an_nvme_drive() {
         // Beyond the end; unmapped memory; unknown opcode.
         assert_eq!(driver.transfer(&mut queue, 0x02, 1 << 40, 4096), 0x80);
         let missing = BASE + MEMORY_BYTES;
-        assert_ne!(
-            driver.command(&mut queue, 0x02, 1, missing, 0, [0, 0, 0]),
-            0
-        );
+        assert_ne!(driver.command(&mut queue, 0x02, 1, missing, 0, [0, 0, 0]), 0);
         assert_eq!(driver.command(&mut queue, 0x7f, 1, 0, 0, [0, 0, 0]), 0x01);
         // A function can be enabled again after a reset.
         driver.client.reset().unwrap();
@@ -69,30 +54,18 @@ fn a_driver_finds_and_uses_an_nvme_drive() {
         driver.read32(offset);
     }
     driver.client.region_write(BAR, 0x3fff, &[1]).unwrap();
-    driver
-        .client
-        .region_write(VFIO_PCI_CONFIG_REGION_INDEX, 0xf0, &[7; 32])
-        .unwrap();
+    driver.client.region_write(VFIO_PCI_CONFIG_REGION_INDEX, 0xf0, &[7; 32]).unwrap();
     for offset in [0x4000, u64::MAX - 3, u64::MAX] {
         for region in [BAR, VFIO_PCI_CONFIG_REGION_INDEX, 3] {
-            driver
-                .client
-                .region_write(region, offset, &[7; 16])
-                .unwrap();
+            driver.client.region_write(region, offset, &[7; 16]).unwrap();
             let mut bytes = [9; 16];
-            driver
-                .client
-                .region_read(region, offset, &mut bytes)
-                .unwrap();
+            driver.client.region_read(region, offset, &mut bytes).unwrap();
             assert_eq!(bytes, [0; 16]);
         }
     }
     driver.client.reset().unwrap();
     let mut admin = driver.enable();
-    assert_eq!(
-        driver.command(&mut admin, 0x06, 0, BASE + DATA, 0, [1, 0, 0]),
-        0
-    );
+    assert_eq!(driver.command(&mut admin, 0x06, 0, BASE + DATA, 0, [1, 0, 0]), 0);
     function.stop();
 }
 
@@ -120,11 +93,7 @@ fn completions_are_never_ahead_of_the_model() {
         assert_eq!(driver.transfer(&mut queue, 0x02, n << 16, 4096), 0);
         let took = clock.now() - before;
         // A sense of this flash takes tens of microseconds.
-        let least = if n == 2 {
-            Nanos::from_millis(40)
-        } else {
-            Nanos::from_micros(20)
-        };
+        let least = if n == 2 { Nanos::from_millis(40) } else { Nanos::from_micros(20) };
         assert!(took >= least, "read {n}: {took:?}");
     }
     // At least the three reads.

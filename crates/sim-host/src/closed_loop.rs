@@ -67,10 +67,7 @@ impl ClosedLoop {
             depth: 1,
             io_bytes: 0,
             submitted: Vec::new(),
-            pieces: Pieces {
-                longest_bytes: u32::MAX,
-                left: Vec::new(),
-            },
+            pieces: Pieces { longest_bytes: u32::MAX, left: Vec::new() },
             completions: Vec::new(),
         }
     }

@@ -28,10 +28,7 @@ struct Arrivals {
 
 impl Arrivals {
     fn new(order: TieOrder) -> Arrivals {
-        Arrivals {
-            ring: VecDeque::new(),
-            order,
-        }
+        Arrivals { ring: VecDeque::new(), order }
     }
 
     #[inline]

@@ -58,21 +58,13 @@ pub const YEAR_2017: HostCosts = HostCosts {
     processors: None,
 };
 /// 2.3 us per asynchronous I/O of 4 KiB.
-pub const YEAR_2025: HostCosts = HostCosts {
-    async_io_ns: 2_180,
-    sync_io_ns: 1_500,
-    wake_ns: 700,
-    kib_ns: 30,
-    processors: None,
-};
+pub const YEAR_2025: HostCosts =
+    HostCosts { async_io_ns: 2_180, sync_io_ns: 1_500, wake_ns: 700, kib_ns: 30, processors: None };
 
 impl NamedHost {
     /// The host of a profile whose test bench is `bench`.
     pub fn of(choice: HostChoice, bench: &BenchProfile) -> NamedHost {
-        NamedHost {
-            name: choice.to_string(),
-            costs: HostCosts::of(choice, bench),
-        }
+        NamedHost { name: choice.to_string(), costs: HostCosts::of(choice, bench) }
     }
 }
 

@@ -62,10 +62,7 @@ impl HostProcessors {
 
     /// One processor per thread: a [shared host](crate::shared_host) divides its processors itself.
     pub fn unscheduled(costs: &HostCosts, threads: u32, depth: u32, now: Nanos) -> HostProcessors {
-        let thread = Thread {
-            free: now,
-            io_ns: costs.io_ns(depth),
-        };
+        let thread = Thread { free: now, io_ns: costs.io_ns(depth) };
         HostProcessors {
             wake_ns: costs.wake_ns,
             kib_ns: costs.kib_ns,
@@ -92,11 +89,7 @@ impl HostProcessors {
     pub fn submit_for(&mut self, thread: u32, bytes: u32, now: Nanos) -> Nanos {
         let work = self.work(thread, bytes);
         let free = &mut self.threads[thread as usize].free;
-        let begins = if now > *free {
-            now + Nanos(self.wake_ns)
-        } else {
-            *free
-        };
+        let begins = if now > *free { now + Nanos(self.wake_ns) } else { *free };
         *free = begins + work;
         *free
     }

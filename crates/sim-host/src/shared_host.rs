@@ -138,13 +138,7 @@ struct Pipe {
 impl Pipe {
     fn new(capacity: u64) -> Pipe {
         assert!(capacity > 0, "a shared resource has a capacity");
-        Pipe {
-            capacity,
-            rate: capacity,
-            free: Nanos::ZERO,
-            admitted: 0,
-            mean_admitted: 0,
-        }
+        Pipe { capacity, rate: capacity, free: Nanos::ZERO, admitted: 0, mean_admitted: 0 }
     }
 
     fn admit(&mut self, now: Nanos, units: u64) -> Nanos {

@@ -45,10 +45,7 @@ fn result_of(status: Status, command: &Command) -> i32 {
 }
 
 fn failure(name: &str, message: String) -> TargetError {
-    TargetError::Simulation {
-        drive: name.to_owned(),
-        message,
-    }
+    TargetError::Simulation { drive: name.to_owned(), message }
 }
 
 pub struct SimTarget {
@@ -113,10 +110,8 @@ impl SimTarget {
             let message = "a cached disk keeps no data: nothing on it can be verified";
             return Err(failure(&self.name, message.to_owned()));
         }
-        let identity = Identity {
-            capacity_bytes: cache.capacity_bytes(),
-            ..self.identity().clone()
-        };
+        let identity =
+            Identity { capacity_bytes: cache.capacity_bytes(), ..self.identity().clone() };
         self.cached = Some(Box::new((cache, identity)));
         Ok(self)
     }
@@ -134,14 +129,8 @@ impl SimTarget {
 
     /// Exact counters of bytes written, from the model.
     pub fn endurance(&self) -> EnduranceCounters {
-        let origin = CounterOrigin {
-            source: CounterSource::Simulated,
-            unit_bytes: 1,
-        };
-        let rated = |media_bytes| RatedEndurance {
-            source: CounterSource::Simulated,
-            media_bytes,
-        };
+        let origin = CounterOrigin { source: CounterSource::Simulated, unit_bytes: 1 };
+        let rated = |media_bytes| RatedEndurance { source: CounterSource::Simulated, media_bytes };
         EnduranceCounters {
             media: Some(origin),
             host: origin,
@@ -338,10 +327,7 @@ impl SimTarget {
         let simulation = &mut self.simulation;
         let any = simulation.advance_cached(until, &mut cached.0, command, finished, answered);
         for (_, slot, status) in answered.drain(..) {
-            out.push(Completion {
-                slot,
-                result: result_of(status, &slots[slot as usize].command),
-            });
+            out.push(Completion { slot, result: result_of(status, &slots[slot as usize].command) });
         }
         any
     }

@@ -11,9 +11,8 @@ use assay_ssd::{Command, Drive, DriveOptions, Profile};
 use assay_units::{DataClass, Nanos, Op, Rng};
 
 /// The sweep of the review, with steps fine enough for the knee.
-const THREADS: [u32; 18] = [
-    1, 2, 4, 8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 144, 192, 320, 512,
-];
+const THREADS: [u32; 18] =
+    [1, 2, 4, 8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 144, 192, 320, 512];
 
 /// Results of a cell of the sweep.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +29,7 @@ fn drive(profile: Profile) -> ClosedLoop {
 }
 
 fn in_state(name: &str, power_state: u8) -> ClosedLoop {
-    let options = DriveOptions {
-        power_state,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { power_state, ..DriveOptions::default() };
     let profile = Profile::builtin(name).expect("a built-in profile");
     ClosedLoop::new(Drive::new(profile, options).expect("a drive"))
 }
@@ -89,13 +85,7 @@ fn cell(host: &mut ClosedLoop, op: Op, threads: u32, block: u32, commands: usize
 fn sweep(name: &str, state: u8) -> Vec<Cell> {
     let cell = |&threads: &u32| {
         let commands = if threads < 16 { 20_000 } else { 100_000 };
-        cell(
-            &mut in_state(name, state),
-            Op::Read,
-            threads,
-            4096,
-            commands,
-        )
+        cell(&mut in_state(name, state), Op::Read, threads, 4096, commands)
     };
     THREADS.iter().map(cell).collect()
 }
@@ -111,12 +101,8 @@ fn knee(cells: &[Cell]) -> Cell {
     *first.expect("the best itself is enough")
 }
 
-const TLC: [&str; 4] = [
-    "memblaze-pblaze5-c916",
-    "memblaze-pblaze5-c900",
-    "intel-p4510",
-    "samsung-983-dct",
-];
+const TLC: [&str; 4] =
+    ["memblaze-pblaze5-c916", "memblaze-pblaze5-c900", "intel-p4510", "samsung-983-dct"];
 
 #[test]
 fn the_c916_is_slightly_faster_than_the_c900_and_both_are_below_the_rating() {
@@ -142,22 +128,13 @@ fn a_ten_watt_limit_saturates_at_fewer_threads_and_shortens_the_tail() {
         assert!(cell.watts < 10.1, "{cell:?}");
     }
     assert!(limited.watts > 9.5, "{limited:?}");
-    assert!(
-        limited.threads * 2 <= unlimited.threads,
-        "{limited:?} {unlimited:?}"
-    );
+    assert!(limited.threads * 2 <= unlimited.threads, "{limited:?} {unlimited:?}");
     // "Abysmal": milliseconds. "Vanishes": little more than the tail of the flash alone.
-    assert!(
-        limited.p9999_us * 7.0 < unlimited.p9999_us,
-        "{limited:?} {unlimited:?}"
-    );
+    assert!(limited.p9999_us * 7.0 < unlimited.p9999_us, "{limited:?} {unlimited:?}");
     assert!(unlimited.p9999_us > 2_000.0, "{unlimited:?}");
     let alone = cells[0];
     assert_eq!(alone.threads, 1);
-    assert!(
-        limited.p9999_us < alone.p9999_us * 1.6,
-        "{limited:?} {alone:?}"
-    );
+    assert!(limited.p9999_us < alone.p9999_us * 1.6, "{limited:?} {alone:?}");
 }
 
 #[test]
@@ -199,10 +176,7 @@ fn the_983_zet_and_optane_are_far_ahead_at_depth_1() {
     let best_tlc = TLC.map(mean_us).into_iter().fold(f64::MAX, f64::min);
     for name in ["samsung-983-zet", "intel-optane-p4800x"] {
         let mean_us = mean_us(name);
-        assert!(
-            mean_us * 2.5 < best_tlc,
-            "{name}: {mean_us} of {best_tlc} us"
-        );
+        assert!(mean_us * 2.5 < best_tlc, "{name}: {mean_us} of {best_tlc} us");
     }
 }
 
@@ -212,10 +186,7 @@ fn the_pblaze5_keep_their_rate_below_four_kib() {
     for name in [TLC[0], TLC[1]] {
         let [small, whole] = [512, 4096]
             .map(|block| cell(&mut in_state(name, 0), Op::Read, 256, block, 100_000).iops);
-        assert!(
-            (0.98..1.05).contains(&(small / whole)),
-            "{name}: {small} {whole}"
-        );
+        assert!((0.98..1.05).contains(&(small / whole)), "{name}: {small} {whole}");
     }
 }
 
@@ -242,8 +213,5 @@ fn steady_writes(name: &str) -> Cell {
 fn less_over_provisioning_lowers_the_steady_random_write_rate_of_the_c916() {
     let [c916, c900] = [TLC[0], TLC[1]].map(steady_writes);
     let ratio = c916.iops / c900.iops;
-    assert!(
-        (0.88..0.99).contains(&ratio),
-        "{ratio:.3}: {c916:?} {c900:?}"
-    );
+    assert!((0.88..0.99).contains(&ratio), "{ratio:.3}: {c916:?} {c900:?}");
 }

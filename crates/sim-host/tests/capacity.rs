@@ -92,10 +92,7 @@ fn rates_follow_from_dies_until_the_controller_is_the_limit() {
     let random = [1, 2, 8].map(|terabytes| reads_per_s(&p4510(terabytes << 40), 4096, None));
     let [one, two, eight] = random;
     assert!(two > one * 1.1, "{random:?}");
-    assert!(
-        (0.95..1.05).contains(&(eight / two.max(eight))),
-        "{random:?}"
-    );
+    assert!((0.95..1.05).contains(&(eight / two.max(eight))), "{random:?}");
     // Four of the twelve channels have two of the sixteen dies of 1 TB, and are the limit: rated
     // for 2,850 MB/s, the others for 3,200.
     let capacities = [1_000_204_886_016, 2_000_398_934_016, 8 << 40];

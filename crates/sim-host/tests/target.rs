@@ -10,12 +10,7 @@ fn target(options: &[(&str, &str)]) -> SimTarget {
     for (key, value) in options {
         chosen.set(key, value).unwrap();
     }
-    SimTarget::new(
-        "sim:samsung-951",
-        Profile::builtin("samsung-951").unwrap(),
-        chosen,
-    )
-    .unwrap()
+    SimTarget::new("sim:samsung-951", Profile::builtin("samsung-951").unwrap(), chosen).unwrap()
 }
 
 fn io(op: Op, slot: u32, offset_bytes: u64) -> Io {
@@ -83,29 +78,16 @@ fn failures_are_linux_errnos() {
     let mut target = target(&[("fault", "read-error@2"), ("fault", "write-error@1")]);
     target.begin_job(1, 4, 4096).unwrap();
     assert!(all(&mut target, &[io(Op::Read, 0, 0)])[0].moved(4096));
-    assert_eq!(
-        all(&mut target, &[io(Op::Read, 0, 0)])[0].result,
-        -libc::ENODATA
-    );
-    assert_eq!(
-        all(&mut target, &[io(Op::Write, 0, 0)])[0].result,
-        -libc::ENODATA
-    );
+    assert_eq!(all(&mut target, &[io(Op::Read, 0, 0)])[0].result, -libc::ENODATA);
+    assert_eq!(all(&mut target, &[io(Op::Write, 0, 0)])[0].result, -libc::ENODATA);
     let beyond = target.identity().capacity_bytes;
-    assert_eq!(
-        all(&mut target, &[io(Op::Read, 0, beyond)])[0].result,
-        -libc::EREMOTEIO
-    );
+    assert_eq!(all(&mut target, &[io(Op::Read, 0, beyond)])[0].result, -libc::EREMOTEIO);
 }
 
 /// I/Os of one thread arrive at the drive one after the other, those of several threads together.
 #[test]
 fn the_simulated_host_adds_cpu_time_per_thread() {
-    let costs = HostCosts {
-        async_io_ns: 6_000,
-        sync_io_ns: 6_000,
-        ..HostCosts::default()
-    };
+    let costs = HostCosts { async_io_ns: 6_000, sync_io_ns: 6_000, ..HostCosts::default() };
     let span = |workers: u32, depth: u32| {
         let mut target = target(&[]).on_host(costs);
         target.begin_job(workers, depth, 4096).unwrap();
@@ -122,11 +104,7 @@ fn the_simulated_host_adds_cpu_time_per_thread() {
 /// The same I/O of a synchronous worker beside deeper ones costs what it costs alone.
 #[test]
 fn a_worker_of_depth_1_is_synchronous_beside_deeper_ones() {
-    let costs = HostCosts {
-        async_io_ns: 1_000,
-        sync_io_ns: 50_000,
-        ..HostCosts::default()
-    };
+    let costs = HostCosts { async_io_ns: 1_000, sync_io_ns: 50_000, ..HostCosts::default() };
     let span = |worker: u32| {
         let mut target = target(&[]).on_host(costs);
         target.begin_job(2, 4, 4096).unwrap();
@@ -166,10 +144,7 @@ fn power_is_metered_between_readings_and_follows_the_power_state() {
     assert!((5..=6).contains(&mw), "{mw}");
     assert_eq!(reading(&mut target, Nanos::from_secs(1)), (4, 5));
     let error = target.set_power_state(9).unwrap_err().to_string();
-    assert!(
-        error.contains("sim:samsung-951") && error.contains("0 to 4"),
-        "{error}"
-    );
+    assert!(error.contains("sim:samsung-951") && error.contains("0 to 4"), "{error}");
 }
 
 /// Commands aborted by a loss of power are I/O errors and the drive continues; a removed drive
@@ -185,15 +160,9 @@ fn power_loss_and_surprise_removal_are_io_errors() {
     assert_eq!(results, [-libc::EIO, -libc::EIO, 4096]);
     assert!(target.telemetry().is_some());
     for _ in 0..2 {
-        assert_eq!(
-            all(&mut target, &[io(Op::Read, 0, 0)])[0].result,
-            -libc::EIO
-        );
+        assert_eq!(all(&mut target, &[io(Op::Read, 0, 0)])[0].result, -libc::EIO);
     }
-    assert!(
-        target.telemetry().is_none(),
-        "no telemetry of a removed drive"
-    );
+    assert!(target.telemetry().is_none(), "no telemetry of a removed drive");
 }
 
 /// Writes of each worker fill the reclaim units of its own handles: of several in turn.
@@ -217,10 +186,6 @@ fn slots_write_by_their_reclaim_unit_handle() {
         target.submit(&[io(Op::Write, slot, offset_bytes)]).unwrap();
         target.reap(1, Nanos(u64::MAX - 1), &mut out).unwrap();
     }
-    let written: Vec<u64> = before
-        .iter()
-        .zip(left(&target))
-        .map(|(was, is)| was - is)
-        .collect();
+    let written: Vec<u64> = before.iter().zip(left(&target)).map(|(was, is)| was - is).collect();
     assert_eq!(written, [0, 4096, 8192, 4096]);
 }

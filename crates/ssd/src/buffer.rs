@@ -32,10 +32,7 @@ struct OverflowMode {
 
 impl WriteBuffer {
     pub fn new(capacity_units: u64) -> WriteBuffer {
-        WriteBuffer {
-            capacity_units,
-            ..WriteBuffer::default()
-        }
+        WriteBuffer { capacity_units, ..WriteBuffer::default() }
     }
 
     /// Overflow operation (module header): `units` slots are used until a pause of `pause_ns`.
@@ -83,20 +80,14 @@ impl WriteBuffer {
             if self.unprogrammed_units() > 0 || !paused {
                 return overflow.units;
             }
-            self.overflow = Some(OverflowMode {
-                active: false,
-                ..overflow
-            });
+            self.overflow = Some(OverflowMode { active: false, ..overflow });
         }
         self.pop_releases_until(arrival_ns);
         if self.used_units < self.capacity_units || self.releases.is_empty() {
             return self.capacity_units;
         }
         self.pop_releases_until(u64::MAX);
-        self.overflow = Some(OverflowMode {
-            active: true,
-            ..overflow
-        });
+        self.overflow = Some(OverflowMode { active: true, ..overflow });
         overflow.units.max(self.used_units + 1)
     }
 

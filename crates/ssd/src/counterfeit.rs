@@ -16,10 +16,7 @@ pub struct AddressAliases {
 
 impl AddressAliases {
     pub fn new(pages: u64) -> AddressAliases {
-        AddressAliases {
-            pages: pages.max(1),
-            rounds: SparseTable::default(),
-        }
+        AddressAliases { pages: pages.max(1), rounds: SparseTable::default() }
     }
 
     pub fn find(&self, page: u64) -> u64 {

@@ -322,10 +322,8 @@ impl Drive {
         {
             at_ns += self.spikes.swap_remove(index).1;
         }
-        self.host.media_errors += u64::from(matches!(
-            status,
-            Status::UnrecoveredReadError | Status::WriteFault
-        ));
+        self.host.media_errors +=
+            u64::from(matches!(status, Status::UnrecoveredReadError | Status::WriteFault));
         if status.is_ok() {
             self.host.host_reads += u64::from(sub.op == Op::Read && !sub.verifies);
             self.host.host_writes += u64::from(sub.op == Op::Write);

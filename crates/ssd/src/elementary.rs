@@ -13,9 +13,7 @@ pub fn ln(x: f64) -> f64 {
     let ratio = (mantissa - 1.0) / (mantissa + 1.0);
     let square = ratio * ratio;
     // |ratio| <= 0.172: the 12th term is below 1e-18.
-    let series = (0..12)
-        .rev()
-        .fold(0.0, |sum, n| sum * square + 1.0 / f64::from(2 * n + 1));
+    let series = (0..12).rev().fold(0.0, |sum, n| sum * square + 1.0 / f64::from(2 * n + 1));
     exponent as f64 * std::f64::consts::LN_2 + 2.0 * ratio * series
 }
 
@@ -25,9 +23,7 @@ pub fn exp(x: f64) -> f64 {
     let twos = (x / std::f64::consts::LN_2).round();
     let rest = x - twos * std::f64::consts::LN_2;
     // |rest| <= 0.35: the 16th term is below 1e-20.
-    let series = (1..16)
-        .rev()
-        .fold(1.0, |sum, n| 1.0 + sum * rest / f64::from(n));
+    let series = (1..16).rev().fold(1.0, |sum, n| 1.0 + sum * rest / f64::from(n));
     series * f64::from_bits(((twos as i64 + 1023) as u64) << 52)
 }
 

@@ -13,10 +13,7 @@ impl FastDiv {
     /// A divisor of 0 is taken as 1.
     pub fn new(divisor: u32) -> FastDiv {
         let divisor = divisor.max(1);
-        FastDiv {
-            divisor,
-            reciprocal: u64::MAX / u64::from(divisor),
-        }
+        FastDiv { divisor, reciprocal: u64::MAX / u64::from(divisor) }
     }
 
     #[inline]

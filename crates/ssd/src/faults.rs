@@ -38,18 +38,11 @@ impl FaultPlan {
             FaultKind::LatencySpike(spike) => spike > MAX_LATENCY_SPIKE,
             _ => false,
         };
-        assert!(
-            !faults.iter().any(is_too_long),
-            "latency spikes are bounded"
-        );
+        assert!(!faults.iter().any(is_too_long), "latency spikes are bounded");
         let bad = faults.iter().filter_map(|fault| match fault.kind {
-            FaultKind::MediaError {
-                offset_bytes,
-                len_bytes,
-            } => {
-                let end_bytes = offset_bytes
-                    .checked_add(len_bytes)
-                    .expect("media errors end below 2^64");
+            FaultKind::MediaError { offset_bytes, len_bytes } => {
+                let end_bytes =
+                    offset_bytes.checked_add(len_bytes).expect("media errors end below 2^64");
                 Some((offset_bytes, end_bytes))
             }
             _ => None,

@@ -17,11 +17,7 @@ struct Queue {
     tail: u32,
 }
 
-const EMPTY: Queue = Queue {
-    head_ns: u64::MAX,
-    head: NONE,
-    tail: NONE,
-};
+const EMPTY: Queue = Queue { head_ns: u64::MAX, head: NONE, tail: NONE };
 
 /// Two banks of queues: the next of each, and the bank whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +88,7 @@ impl Frontend {
             links: vec![(u64::MAX, NONE)],
             waiting: [0; 2],
             turn: 0,
-            banks: in_banks.then_some(Banks {
-                turns: [0, 1],
-                turn: 0,
-            }),
+            banks: in_banks.then_some(Banks { turns: [0, 1], turn: 0 }),
             next_queue: 0,
             cores: vec![0; usize::from(cores.max(1))],
             free_ns: 0,

@@ -180,13 +180,8 @@ impl Ftl {
     ) -> Result<Ftl, FlashError> {
         let nand = &profile.nand;
         let unit = nand.map_unit();
-        let Layout {
-            multi_geometry,
-            slc_geometry,
-            multi,
-            total,
-            need,
-        } = Layout::new(profile, user_units)?;
+        let Layout { multi_geometry, slc_geometry, multi, total, need } =
+            Layout::new(profile, user_units)?;
         let superblock_units = multi_geometry.superblock_units;
         let filled_superblocks = user_units.div_ceil(superblock_units);
         let (physical, shift) = (nand.blocks_per_plane.value, address_shift(nand));
@@ -357,9 +352,7 @@ impl Ftl {
         }
         self.counters.erased_superblocks += erased.len() as u64;
         let multi = 0..self.blocks.multi;
-        self.free = multi
-            .filter(|&superblock| !self.blocks.is_retired(superblock))
-            .collect();
+        self.free = multi.filter(|&superblock| !self.blocks.is_retired(superblock)).collect();
         if let Some(slc) = &mut self.slc {
             let blocks = &self.blocks;
             slc.empty(|superblock| blocks.is_retired(superblock));
@@ -382,10 +375,7 @@ impl Ftl {
 
     /// Counters since power-on.
     pub fn counters(&self) -> FtlCounters {
-        FtlCounters {
-            read_sectors: self.energy.read_sectors,
-            ..self.counters
-        }
+        FtlCounters { read_sectors: self.energy.read_sectors, ..self.counters }
     }
 
     /// Multi-bit superblocks.
@@ -408,11 +398,7 @@ impl Ftl {
     /// The tables that grow with capacity.
     pub fn tables(&self) -> MapTables<'_> {
         let (p2l, stale) = self.blocks.tables();
-        MapTables {
-            l2p: &self.map.table,
-            p2l,
-            stale,
-        }
+        MapTables { l2p: &self.map.table, p2l, stale }
     }
 
     /// Bytes of memory of both maps.

@@ -82,11 +82,7 @@ impl Link {
 
     #[inline(always)]
     pub fn route(&self, command_bytes: u64) -> Route {
-        if command_bytes <= self.direct_limit_bytes {
-            Route::Direct
-        } else {
-            Route::Staged
-        }
+        if command_bytes <= self.direct_limit_bytes { Route::Direct } else { Route::Staged }
     }
 
     /// Move read data as `path` (bytes, extra nanoseconds); returns the end.
@@ -126,8 +122,7 @@ impl Link {
         if self.frames.is_some() {
             return self.to_host.reserve(now_ns, through_ns, duration_ns);
         }
-        self.to_host
-            .reserve_downstream(now_ns, through_ns, duration_ns, path_ns)
+        self.to_host.reserve_downstream(now_ns, through_ns, duration_ns, path_ns)
     }
 
     #[inline]

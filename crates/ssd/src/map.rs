@@ -30,11 +30,7 @@ struct Run {
 }
 
 impl Run {
-    const NOTHING: Run = Run {
-        base: UNMAPPED,
-        count: 0,
-        rest: UNMAPPED,
-    };
+    const NOTHING: Run = Run { base: UNMAPPED, count: 0, rest: UNMAPPED };
 
     #[inline]
     fn get(&self, within: u32) -> u32 {
@@ -89,11 +85,7 @@ impl Clone for PageMap {
 impl PageMap {
     pub fn new(units: u32, superblock_units: u32, shift: u32, filled: bool) -> PageMap {
         let chunks = (units as usize).div_ceil(CHUNK_UNITS);
-        let chunk = if filled {
-            Chunk::Sequential
-        } else {
-            Chunk::Unmapped
-        };
+        let chunk = if filled { Chunk::Sequential } else { Chunk::Unmapped };
         PageMap {
             chunks: vec![chunk; chunks],
             runs: vec![Run::NOTHING; chunks],
@@ -211,18 +203,11 @@ impl PageMap {
             Chunk::Run => self.runs[index],
             _ if within > 0 => return None,
             Chunk::Unmapped => Run::NOTHING,
-            Chunk::Sequential => Run {
-                rest: self.sequential_chunk(logical)?,
-                ..Run::NOTHING
-            },
+            Chunk::Sequential => Run { rest: self.sequential_chunk(logical)?, ..Run::NOTHING },
         };
         let run = if within == 0 && (run.count == 0 || run.count == CHUNK_UNITS as u32) {
             let rest = if run.count == 0 { run.rest } else { run.base };
-            Run {
-                base: physical,
-                count: 0,
-                rest,
-            }
+            Run { base: physical, count: 0, rest }
         } else {
             run
         };
@@ -231,10 +216,7 @@ impl PageMap {
         }
         let old = run.get(within);
         self.chunks[index] = Chunk::Run;
-        self.runs[index] = Run {
-            count: within + count,
-            ..run
-        };
+        self.runs[index] = Run { count: within + count, ..run };
         Some(old)
     }
 

@@ -98,11 +98,7 @@ impl MapCache {
             program_ns: profile.program_ns.value,
             host_ns: host_ns.filter(|_| in_host),
             lent_ns: host_ns.unwrap_or(HOST_ACCESS_NS),
-            own_bytes: if in_host {
-                page_bytes
-            } else {
-                profile.capacity_bytes.value
-            },
+            own_bytes: if in_host { page_bytes } else { profile.capacity_bytes.value },
             gathered: Vec::new(),
             gathered_ns: 0,
             group_pages: group_pages.max(1) as usize,

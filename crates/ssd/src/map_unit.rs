@@ -20,9 +20,7 @@ pub(crate) struct MapUnit {
 
 impl MapUnit {
     pub(crate) fn of_bytes(bytes: u64) -> MapUnit {
-        MapUnit {
-            shift: bytes.trailing_zeros(),
-        }
+        MapUnit { shift: bytes.trailing_zeros() }
     }
 
     #[inline]

@@ -151,10 +151,7 @@ impl Medium {
     pub fn take_energy(&mut self) -> Energy {
         match self {
             Medium::Flash(ftl) => ftl.take_energy(),
-            Medium::InPlace(media) => Energy {
-                controller_nj: 0,
-                flash_nj: media.take_energy_nj(),
-            },
+            Medium::InPlace(media) => Energy { controller_nj: 0, flash_nj: media.take_energy_nj() },
         }
     }
 

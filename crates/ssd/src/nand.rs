@@ -61,14 +61,7 @@ pub struct Sense {
 
 impl Sense {
     pub fn of_map(die: u16, read_ns: u64) -> Sense {
-        Sense {
-            die: u32::from(die),
-            read_ns,
-            group: u32::MAX,
-            page: 0,
-            row: 0,
-            first_sector: None,
-        }
+        Sense { die: u32::from(die), read_ns, group: u32::MAX, page: 0, row: 0, first_sector: None }
     }
 }
 
@@ -133,9 +126,7 @@ impl Nand {
         Nand {
             dies: vec![Die::default(); dies as usize],
             channels: vec![Timeline::new(); channels],
-            channel_of: (0..dies as usize)
-                .map(|die| (die % channels) as u16)
-                .collect(),
+            channel_of: (0..dies as usize).map(|die| (die % channels) as u16).collect(),
             die_count: FastDiv::new(dies),
             page_units: FastDiv::new(page_units(nand).max(1)),
             page_sectors: (page / MAP_UNIT_BYTES) as u32,
@@ -172,12 +163,7 @@ impl Nand {
                 seed,
             ),
             variation: ReadVariation::new(None, nand.retry.as_ref(), seed),
-            wear: Wear::new(
-                nand,
-                aged_superblocks(nand, first_slc),
-                Age::default(),
-                seed,
-            ),
+            wear: Wear::new(nand, aged_superblocks(nand, first_slc), Age::default(), seed),
             suspender: suspend.map(|suspend| Suspender::new(suspend, dies as usize)),
             planes: value_or(&nand.independent_plane_reads, false).then(|| {
                 let page_sectors = (page / MAP_UNIT_BYTES) as u32;
@@ -194,11 +180,7 @@ impl Nand {
 
     #[inline]
     pub fn geometry(&self, physical: u32) -> &SuperblockGeometry {
-        if physical >> self.shift >= self.first_slc {
-            &self.slc
-        } else {
-            &self.multi
-        }
+        if physical >> self.shift >= self.first_slc { &self.slc } else { &self.multi }
     }
 
     #[inline]
@@ -323,10 +305,7 @@ impl Nand {
     /// Channel time of a read's data, with its command.
     #[inline]
     fn transfer_ns(&self, sectors: u32) -> u64 {
-        self.command_ns
-            + self
-                .byte_time
-                .duration_ns(u64::from(sectors) * MAP_UNIT_BYTES)
+        self.command_ns + self.byte_time.duration_ns(u64::from(sectors) * MAP_UNIT_BYTES)
     }
 
     /// Returns when `sectors` sectors of the sense are in the controller.
@@ -399,8 +378,7 @@ impl Nand {
             self.slc_program_ns
         } else {
             let (_, kind) = self.program_types.div_rem(sense.row);
-            self.wear
-                .program_ns(superblock, self.program_ns[kind as usize])
+            self.wear.program_ns(superblock, self.program_ns[kind as usize])
         };
         let program_ns = self.spread.program_ns(sense.group, program_ns);
         let moved = self.move_in(now_ns, ready_ns, sense, superblock >= self.first_slc);

@@ -31,11 +31,7 @@ pub struct Age {
 impl Default for Age {
     /// New, and at the temperature of JESD218's retention of client drives.
     fn default() -> Age {
-        Age {
-            cycles: 0,
-            retention_hours: 0,
-            retention_celsius: RETENTION_CELSIUS,
-        }
+        Age { cycles: 0, retention_hours: 0, retention_celsius: RETENTION_CELSIUS }
     }
 }
 
@@ -258,9 +254,7 @@ impl DriveOptions {
             }
             "fault" => FAULT_FORMS,
             _ => {
-                return Err(OptionError::UnknownKey {
-                    key: key.to_owned(),
-                });
+                return Err(OptionError::UnknownKey { key: key.to_owned() });
             }
         };
         self.parse(key, value).ok_or_else(|| OptionError::BadValue {
@@ -397,10 +391,7 @@ fn parse_fault(text: &str) -> Option<Fault> {
         let offset_bytes = parse_size(offset).ok()?;
         let len_bytes = parse_size(len).ok().filter(|&len| len > 0)?;
         offset_bytes.checked_add(len_bytes)?;
-        let kind = FaultKind::MediaError {
-            offset_bytes,
-            len_bytes,
-        };
+        let kind = FaultKind::MediaError { offset_bytes, len_bytes };
         return Some(Fault { kind, ordinal: 0 });
     }
     let (ordinal, argument) = match rest.split_once('=') {

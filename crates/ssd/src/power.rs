@@ -199,10 +199,7 @@ impl PowerStates {
     }
 
     fn set_idle_power(&mut self, from_ns: u64) {
-        self.changes.push(IdleChange {
-            from_ns,
-            idle_mw: self.states[self.current].idle_mw,
-        });
+        self.changes.push(IdleChange { from_ns, idle_mw: self.states[self.current].idle_mw });
     }
 
     pub fn take_changes(&mut self) -> impl Iterator<Item = IdleChange> + '_ {

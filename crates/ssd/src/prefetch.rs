@@ -79,11 +79,7 @@ impl Prefetcher {
     #[inline]
     fn start(&mut self, next: u64) {
         let index = self.victim;
-        self.victim = if index + 1 == self.next.len() {
-            0
-        } else {
-            index + 1
-        };
+        self.victim = if index + 1 == self.next.len() { 0 } else { index + 1 };
         self.set_next(index, next);
         let stream = &mut self.streams[index];
         stream.run = 0;
@@ -128,12 +124,7 @@ impl Prefetcher {
         let from = stream.ahead_bytes.max(end);
         let to = end + self.window_bytes;
         stream.ahead_bytes = to;
-        Some(PrefetchHit {
-            bytes: covered - offset,
-            ready_ns,
-            ahead: (from, to),
-            stream: index,
-        })
+        Some(PrefetchHit { bytes: covered - offset, ready_ns, ahead: (from, to), stream: index })
     }
 
     pub fn add(&mut self, stream: usize, end_bytes: u64, ready_ns: u64) {

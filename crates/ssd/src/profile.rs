@@ -397,12 +397,10 @@ impl Profile {
     /// The TOML text of the built-in profile of this name.
     pub fn builtin_text(name: &str) -> Result<&'static str, ProfileError> {
         let found = BUILTIN.iter().find(|(known, _)| *known == name);
-        found
-            .map(|(_, text)| *text)
-            .ok_or_else(|| ProfileError::Unknown {
-                name: name.to_owned(),
-                known: Profile::names().join(", "),
-            })
+        found.map(|(_, text)| *text).ok_or_else(|| ProfileError::Unknown {
+            name: name.to_owned(),
+            known: Profile::names().join(", "),
+        })
     }
 
     /// Names of the built-in profiles.
@@ -443,9 +441,7 @@ impl FitProfile {
             ("sequential_read", &self.sequential_read_spread),
         ];
         let known = all.into_iter();
-        known
-            .filter_map(|(name, spread)| Some((name, spread.as_ref()?.value)))
-            .collect()
+        known.filter_map(|(name, spread)| Some((name, spread.as_ref()?.value))).collect()
     }
 }
 
@@ -458,11 +454,7 @@ impl NandProfile {
 
 fn collect_numbers(prefix: &str, table: &toml::Table, out: &mut Vec<ProfileNumber>) {
     for (key, value) in table {
-        let path = if prefix.is_empty() {
-            key.clone()
-        } else {
-            format!("{prefix}.{key}")
-        };
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         let Some(inner) = value.as_table() else {
             continue;
         };

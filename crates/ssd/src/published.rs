@@ -51,16 +51,11 @@ pub fn stream_rates(profile: &str) -> Vec<StreamRate> {
 /// Published read bandwidths of a modelled drive; may be empty.
 pub fn read_bandwidths(profile: &str) -> Vec<ReadBandwidth> {
     let rows = |text: &'static str, random| text.lines().filter_map(move |line| row(line, random));
-    of_drive(
-        profile,
-        rows(RANDOM_READ, true).chain(rows(SEQUENTIAL_READ, false)),
-    )
+    of_drive(profile, rows(RANDOM_READ, true).chain(rows(SEQUENTIAL_READ, false)))
 }
 
 fn of_drive<T>(profile: &str, rows: impl Iterator<Item = (&'static str, T)>) -> Vec<T> {
-    rows.filter(|(name, _)| *name == profile)
-        .map(|(_, published)| published)
-        .collect()
+    rows.filter(|(name, _)| *name == profile).map(|(_, published)| published).collect()
 }
 
 /// `drive,operation,chunks,bytes,nanoseconds,mib_per_s`; `None` for the heading.

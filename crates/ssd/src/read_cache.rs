@@ -21,11 +21,7 @@ pub struct ReadCache {
 
 impl ReadCache {
     pub fn new(profile: &ReadCacheProfile) -> ReadCache {
-        ReadCache {
-            bytes: profile.bytes.value,
-            used_bytes: 0,
-            ends: BinaryHeap::new(),
-        }
+        ReadCache { bytes: profile.bytes.value, used_bytes: 0, ends: BinaryHeap::new() }
     }
 
     /// Returns whether all buffers then exceed the memory. Calls come in order of time.

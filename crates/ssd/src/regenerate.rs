@@ -52,8 +52,7 @@ impl Regenerated {
         let Some((family, serial)) = self.code(page, content) else {
             return false;
         };
-        self.codes
-            .set(page, (family as u32) << SERIAL_BITS | serial);
+        self.codes.set(page, (family as u32) << SERIAL_BITS | serial);
         if family > 0 {
             self.families[family - 1].1 += 1;
         }

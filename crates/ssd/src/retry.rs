@@ -94,9 +94,7 @@ impl ReadRetry {
             below += u64::from(ppm) * PER_MILLION;
             (below.min(WHOLE), extra_ns)
         };
-        ReadRetry {
-            levels: levels.rev().map(cumulative).collect(),
-        }
+        ReadRetry { levels: levels.rev().map(cumulative).collect() }
     }
 
     #[inline]

@@ -62,9 +62,7 @@ impl CommandSlots {
         if self.ends_ns.len() < self.depth {
             return start_ns;
         }
-        self.ends_ns
-            .pop()
-            .map_or(start_ns, |Reverse(end_ns)| end_ns.max(start_ns))
+        self.ends_ns.pop().map_or(start_ns, |Reverse(end_ns)| end_ns.max(start_ns))
     }
 
     #[inline]

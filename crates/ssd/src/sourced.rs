@@ -22,11 +22,8 @@ pub enum Provenance {
 
 impl Provenance {
     /// All of them.
-    pub const ALL: [Provenance; 3] = [
-        Provenance::Published,
-        Provenance::Fitted,
-        Provenance::Assumed,
-    ];
+    pub const ALL: [Provenance; 3] =
+        [Provenance::Published, Provenance::Fitted, Provenance::Assumed];
 
     /// The key used in profiles: `published`, `fitted` or `assumed`.
     pub fn name(self) -> &'static str {
@@ -94,11 +91,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sourced<T> {
         if raw.range.is_some_and(is_invalid) {
             return Err(D::Error::custom("`range` is [low, high], low below high"));
         }
-        Ok(Sourced {
-            value: raw.value,
-            provenance,
-            source,
-        })
+        Ok(Sourced { value: raw.value, provenance, source })
     }
 }
 

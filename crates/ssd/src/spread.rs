@@ -50,10 +50,7 @@ pub struct ReadTimeSpread {
 impl ReadTimeSpread {
     /// `sigma_ns` is at most 1000 seconds.
     pub fn new(sigma_ns: u64, seed: u64) -> ReadTimeSpread {
-        ReadTimeSpread {
-            sigma_ns,
-            draws: Rng::stream(seed, "read spread"),
-        }
+        ReadTimeSpread { sigma_ns, draws: Rng::stream(seed, "read spread") }
     }
 
     #[inline]
@@ -132,11 +129,7 @@ impl WordLineSpread {
         let word = self.draws.next_u64();
         let repeat = ((word >> 32) + (word & 0xffff_ffff)) as i64 - (1 << 32);
         let relative = deviation(hash) * self.factor + (repeat >> 14) * self.repeat_factor;
-        let of_ns = if self.relative_to_ns > 0 {
-            self.relative_to_ns
-        } else {
-            mean_ns
-        };
+        let of_ns = if self.relative_to_ns > 0 { self.relative_to_ns } else { mean_ns };
         relatively(mean_ns, of_ns, relative)
     }
 

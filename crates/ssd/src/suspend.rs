@@ -49,10 +49,7 @@ impl Suspender {
         if ready_ns >= end_ns || times >= self.limit {
             return None;
         }
-        *last = Suspended {
-            end_ns,
-            times: times + 1,
-        };
+        *last = Suspended { end_ns, times: times + 1 };
         Some(ready_ns)
     }
 

@@ -147,9 +147,7 @@ fn levels(heat: &ThermalProfile) -> Vec<ThrottleLevel> {
         Some(levels) => {
             let limits = zip(&levels.on_celsius.value, &levels.off_celsius.value);
             let levels = zip(limits, &levels.duty_percent.value);
-            levels
-                .map(|((&on, &off), &duty)| level(on, off, duty))
-                .collect()
+            levels.map(|((&on, &off), &duty)| level(on, off, duty)).collect()
         }
         None if on == 0.0 => Vec::new(),
         None => vec![level(on, heat.throttle_off_celsius.value, 100)],
@@ -303,8 +301,7 @@ impl Thermal {
         let idle_w = idle_pj as f64 / (step_ns * 1000.0);
         self.power_w = idle_w + watts(energy.total_nj());
         self.idling = energy == Energy::default();
-        self.nodes
-            .step([idle_w + watts(energy.controller_nj), watts(energy.flash_nj)]);
+        self.nodes.step([idle_w + watts(energy.controller_nj), watts(energy.flash_nj)]);
         self.celsius = self.ambient_celsius + self.nodes.above[self.composite];
         let was_throttling = self.level > 0;
         self.throttled = self.throttle();
@@ -327,10 +324,7 @@ impl Thermal {
 
     fn energy_of_work(&mut self) -> Energy {
         let end_ns = self.next_step_ns;
-        let under_way = self
-            .work
-            .iter_mut()
-            .take_while(|work| work.from_ns < end_ns);
+        let under_way = self.work.iter_mut().take_while(|work| work.from_ns < end_ns);
         let spent = under_way.map(|work| work.take_until(end_ns)).sum();
         let is_done = |work: &BackgroundWork| work.energy == Energy::default();
         while self.work.front().is_some_and(is_done) {
@@ -358,10 +352,8 @@ impl Thermal {
 
     pub fn set_host(&mut self, throttling: HostThrottling) {
         let mut levels = self.own_levels.clone();
-        let wanted = [
-            (throttling.light_celsius, HOST_LIGHT_PERCENT),
-            (throttling.heavy_celsius, 100),
-        ];
+        let wanted =
+            [(throttling.light_celsius, HOST_LIGHT_PERCENT), (throttling.heavy_celsius, 100)];
         for (host, (celsius, duty_percent)) in wanted.into_iter().enumerate() {
             levels.extend(celsius.map(|on_celsius| ThrottleLevel {
                 host: Some(host),
@@ -444,16 +436,8 @@ impl Thermal {
 
     /// Seconds at or above warning and critical temperature, and throttled.
     pub fn counters_s(&self) -> (u64, u64, u64) {
-        let steps = (
-            self.warning_steps,
-            self.critical_steps,
-            self.throttled_steps,
-        );
-        (
-            self.seconds(steps.0),
-            self.seconds(steps.1),
-            self.seconds(steps.2),
-        )
+        let steps = (self.warning_steps, self.critical_steps, self.throttled_steps);
+        (self.seconds(steps.0), self.seconds(steps.1), self.seconds(steps.2))
     }
 }
 

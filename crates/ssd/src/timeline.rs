@@ -11,9 +11,7 @@ pub struct ByteTime {
 impl ByteTime {
     /// Rate in bytes per second (0 is taken as 1).
     pub fn of_rate(bytes_per_second: u64) -> ByteTime {
-        ByteTime {
-            scaled: (1_000_000_000_u64 << 20).div_ceil(bytes_per_second.max(1)),
-        }
+        ByteTime { scaled: (1_000_000_000_u64 << 20).div_ceil(bytes_per_second.max(1)) }
     }
 
     #[inline]
@@ -46,10 +44,7 @@ impl Default for Timeline {
 
 impl Timeline {
     pub fn new() -> Timeline {
-        Timeline {
-            busy: vec![(0, 0); SEARCHED],
-            head: SEARCHED - 1,
-        }
+        Timeline { busy: vec![(0, 0); SEARCHED], head: SEARCHED - 1 }
     }
 
     /// Returns the end. No later call has a `ready_ns` before the model time `now_ns`.
@@ -178,11 +173,7 @@ impl Timeline {
                 index += 1;
             }
             let gap_end = self.busy.get(index).map_or(u64::MAX, |&(start, _)| start);
-            let pieces = if duration_ns * left <= gap_end - start {
-                left
-            } else {
-                1
-            };
+            let pieces = if duration_ns * left <= gap_end - start { left } else { 1 };
             let end = start + duration_ns * pieces;
             let joins_previous = index > self.head && self.busy[index - 1].1 == start;
             let joins_next = gap_end == end;

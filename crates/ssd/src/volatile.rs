@@ -53,10 +53,7 @@ pub struct UndoJournal {
 
 impl UndoJournal {
     pub fn new() -> UndoJournal {
-        UndoJournal {
-            limit: FEW,
-            ..UndoJournal::default()
-        }
+        UndoJournal { limit: FEW, ..UndoJournal::default() }
     }
 
     /// Call in order of submission, then [`UndoJournal::catch_up`].

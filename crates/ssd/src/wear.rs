@@ -93,9 +93,7 @@ impl BlockPool {
     }
 
     fn lost_superblocks(&self, superblock_blocks: u64) -> u64 {
-        self.bad
-            .saturating_sub(self.spare)
-            .div_ceil(superblock_blocks)
+        self.bad.saturating_sub(self.spare).div_ceil(superblock_blocks)
     }
 
     fn spare_percent(&self) -> u8 {
@@ -140,13 +138,7 @@ impl Wear {
             let blocks = superblock_blocks * u64::from(superblocks);
             BlockPool::new(blocks, law.failed_share(cycles), Rng::stream(seed, name))
         };
-        let history = History {
-            cycles,
-            reads: 0,
-            step: 0,
-            opened_ns: BEFORE,
-            lent: 0,
-        };
+        let history = History { cycles, reads: 0, step: 0, opened_ns: BEFORE, lent: 0 };
         let mut wear = Wear {
             blocks: vec![Block { left: 0, row: 0 }; multi as usize],
             histories: vec![history; multi as usize],

@@ -73,20 +73,13 @@ fn tails_grow_with_cycles_with_retention_and_with_its_temperature() {
         let series = [
             [of(0, "180d"), of(100, "180d"), of(200, "180d")],
             [of(100, "0h"), of(100, "180d"), of(100, "730d")],
-            [
-                of(100, "180d@20C"),
-                of(100, "180d@30C"),
-                of(100, "180d@55C"),
-            ],
+            [of(100, "180d@20C"), of(100, "180d@30C"), of(100, "180d@55C")],
         ];
         for times in series {
             for pair in times.windows(2) {
                 let [young, old] = pair else { unreachable!() };
                 assert!(old[0] > young[0], "{name}: {times:?}");
-                assert!(
-                    old[1] >= young[1] && old[2] >= young[2],
-                    "{name}: {times:?}"
-                );
+                assert!(old[1] >= young[1] && old[2] >= young[2], "{name}: {times:?}");
             }
             assert!(times[2][1] > times[0][1] + 30.0, "{name}: {times:?}");
         }
@@ -127,16 +120,10 @@ fn refresh_shortens_the_tail_and_writes_flash() {
         let before = latencies(&mut drive, Nanos::ZERO);
         let rested = Nanos::from_secs(2 * 86_400);
         let health = drive.telemetry(rested);
-        assert!(
-            health.nand_bytes_written >= drive.identity().capacity_bytes,
-            "{name}"
-        );
+        assert!(health.nand_bytes_written >= drive.identity().capacity_bytes, "{name}");
         assert_eq!(health.host_bytes_written, 0);
         let after = latencies(&mut drive, rested);
-        assert!(
-            after[0] < before[0] && after[1] < before[1],
-            "{name}: {before:?} {after:?}"
-        );
+        assert!(after[0] < before[0] && after[1] < before[1], "{name}: {before:?} {after:?}");
     }
 }
 
@@ -163,11 +150,7 @@ fn the_health_log_follows_wear() {
     let (new, rated, worn) = (at(0), at(3000), at(6300));
     assert_eq!((new.used_percent, new.spare_percent), (0, 100));
     assert_eq!(rated.used_percent, 100);
-    assert!(
-        (1..=10).contains(&worn.spare_percent),
-        "{}",
-        worn.spare_percent
-    );
+    assert!((1..=10).contains(&worn.spare_percent), "{}", worn.spare_percent);
     assert_eq!((worn.used_percent, worn.read_only), (210, false));
     let dead = at(20_000);
     assert!(dead.read_only && dead.spare_percent == 0);
@@ -190,10 +173,7 @@ fn wear_accumulates_in_a_run() {
     options.set("cycles", "2999").unwrap();
     let mut drive = Drive::new(profile, options).unwrap();
     assert_eq!(drive.telemetry(Nanos::ZERO).used_percent, 99);
-    let job = Queued {
-        area: 1 << 30,
-        ..Queued::report_e(Op::Write, true, 32, 4096, 1_500_000)
-    };
+    let job = Queued { area: 1 << 30, ..Queued::report_e(Op::Write, true, 32, 4096, 1_500_000) };
     run_queued(&mut drive, job, Nanos::ZERO, Nanos(1_000));
     let health = drive.telemetry(Nanos::from_secs(600));
     assert!(health.used_percent >= 100, "{}", health.used_percent);

@@ -85,10 +85,7 @@ fn greedy_garbage_collection_amplifies_as_the_mean_field() {
         let expected = analytic(closed, f64::from(user_units));
         let got = simulated(user_units);
         let error = got / expected - 1.0;
-        println!(
-            "{percent} %: {got:.3}, analytic {expected:.3}, {:+.2} %",
-            error * 100.0
-        );
+        println!("{percent} %: {got:.3}, analytic {expected:.3}, {:+.2} %", error * 100.0);
         assert!(
             error.abs() < 0.03,
             "at {percent} % over-provisioning: {got:.3}, analytic {expected:.3}"
@@ -109,11 +106,7 @@ fn the_solver_agrees_with_desnoyers() {
         for _ in 0..100 {
             let v: f64 = f64::midpoint(low, high);
             // Below the solution the left side is less.
-            if v.ln() < -corrected * (1.0 - v) {
-                low = v
-            } else {
-                high = v
-            }
+            if v.ln() < -corrected * (1.0 - v) { low = v } else { high = v }
         }
         let closed_form = 1.0 / (1.0 - low);
         let solved = analytic(a * 1000.0, 1000.0 * f64::from(UNITS));

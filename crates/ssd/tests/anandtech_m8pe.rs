@@ -62,10 +62,8 @@ fn shrunk(name: &str) -> Profile {
     // Free and open superblocks do not scale.
     let blocks = &mut profile.nand.blocks_per_plane.value;
     *blocks = (*blocks - full_low - OPEN) / SHRINK + low + OPEN;
-    if let Some(high) = profile
-        .gc
-        .as_mut()
-        .and_then(|collection| collection.high_superblocks.as_mut())
+    if let Some(high) =
+        profile.gc.as_mut().and_then(|collection| collection.high_superblocks.as_mut())
     {
         high.value = low + 2;
     }
@@ -119,10 +117,8 @@ fn hour_with(name: &str, set: impl Fn(&mut DriveOptions)) -> Run {
             drive.submit(completion.at, write(completion.tag));
         }
     }
-    let (before, after) = (
-        before.expect("it ran so long"),
-        drive.telemetry(Nanos::from_secs(SECONDS as u64)),
-    );
+    let (before, after) =
+        (before.expect("it ran so long"), drive.telemetry(Nanos::from_secs(SECONDS as u64)));
     run.amplification = (after.nand_bytes_written - before.nand_bytes_written) as f64
         / (after.host_bytes_written - before.host_bytes_written) as f64;
     run.iops.truncate(SECONDS);
@@ -134,10 +130,7 @@ fn hour_with(name: &str, set: impl Fn(&mut DriveOptions)) -> Run {
 /// consecutive seconds well above the final rate (outliers are shorter).
 fn settled_s(run: &Run, steady_iops: f64) -> usize {
     let above = |iops: &f64| (1.1..1.5).contains(&(iops / steady_iops));
-    let last = run
-        .iops
-        .windows(3)
-        .rposition(|seconds| seconds.iter().all(above));
+    let last = run.iops.windows(3).rposition(|seconds| seconds.iter().all(above));
     last.expect("there is a transition") + 3
 }
 
@@ -159,9 +152,7 @@ fn the_m8pe_y_is_nearly_constant_with_rare_upward_outliers() {
     assert!(run.share(|iops| iops > median * 1.05) < 0.1, "{sorted:?}");
     // Outliers of the whole run, in the steady state.
     let from = settled_s(run, median);
-    let outliers = run.iops[from + 10..]
-        .iter()
-        .filter(|&&iops| iops > median * 2.0);
+    let outliers = run.iops[from + 10..].iter().filter(|&&iops| iops > median * 2.0);
     assert!((1..=20).contains(&outliers.count()));
 }
 
@@ -190,10 +181,7 @@ fn more_over_provisioning_gives_the_rate_predicted_by_write_amplification() {
         let predicted = run.cores * 1e9 / (run.write_ns + moved * run.moved_ns);
         // Means, as for the amplification: seconds without collection count in both.
         let got = run.mean();
-        assert!(
-            (got / predicted - 1.0).abs() < 0.08,
-            "{got} for {predicted}"
-        );
+        assert!((got / predicted - 1.0).abs() < 0.08, "{got} for {predicted}");
         rates.push(got);
     }
     let gain = rates[1] / rates[0];
@@ -236,10 +224,7 @@ fn heat_sink_and_cool_air_reduce_the_time_throttled() {
     };
     let bare = [20.0, 25.0, 30.0].map(|ambient| at(ambient, false));
     let shares = bare.each_ref().map(throttled_share);
-    assert!(
-        shares[0] + 0.05 < shares[1] && shares[1] + 0.05 < shares[2],
-        "{shares:?}"
-    );
+    assert!(shares[0] + 0.05 < shares[1] && shares[1] + 0.05 < shares[2], "{shares:?}");
     let cooled = at(30.0, true);
     assert_eq!(throttled_share(&cooled), 0.0);
     assert!(cooled.hottest < 68, "{} C", cooled.hottest);

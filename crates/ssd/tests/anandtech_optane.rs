@@ -46,10 +46,7 @@ impl Conditioned {
 
 fn near(name: &str, simulated: f64, published: f64, percent: f64) {
     let error = (simulated / published - 1.0) * 100.0;
-    assert!(
-        error.abs() <= percent,
-        "{name}: {simulated:.1}, published {published}: {error:+.1} %"
-    );
+    assert!(error.abs() <= percent, "{name}: {simulated:.1}, published {published}: {error:+.1} %");
 }
 
 /// Rows of latency_percentiles.csv. `mb_s` matches neither MB/s nor MiB/s of `kiops` (4 KiB each);
@@ -60,19 +57,9 @@ fn published_percentiles() {
     let flash = Conditioned::new("intel-p3700", 8 * GIB);
     for (name, drive, depth, [mb_s, kiops, mean, median, p99, p99999]) in [
         ("P4800X", &optane, 1, [413.0, 108.3, 8.9, 9.0, 10.0, 37.0]),
-        (
-            "P4800X",
-            &optane,
-            16,
-            [2231.0, 584.8, 25.5, 25.0, 41.0, 81.0],
-        ),
+        ("P4800X", &optane, 16, [2231.0, 584.8, 25.5, 25.0, 41.0, 81.0]),
         ("P3700", &flash, 1, [48.7, 12.8, 77.9, 76.0, 96.0, 2768.0]),
-        (
-            "P3700",
-            &flash,
-            16,
-            [637.9, 167.2, 93.9, 91.0, 163.0, 2320.0],
-        ),
+        ("P3700", &flash, 16, [637.9, 167.2, 93.9, 91.0, 163.0, 2320.0]),
     ] {
         let out = drive.run(Op::Read, true, depth, 4096, 1_500_000);
         let name = |what: &str| format!("{name} at depth {depth}, {what}");
@@ -118,12 +105,9 @@ fn the_960_evo_is_close_at_depth_one_and_its_tails_are_about_twice_as_long() {
 
 #[test]
 fn the_p4800x_is_slow_at_small_sequential_writes() {
-    let [p4800x, memory, evo] = [
-        "intel-optane-p4800x",
-        "intel-optane-memory-32gb",
-        "samsung-960-evo",
-    ]
-    .map(|name| Conditioned::new(name, GIB));
+    let [p4800x, memory, evo] =
+        ["intel-optane-p4800x", "intel-optane-memory-32gb", "samsung-960-evo"]
+            .map(|name| Conditioned::new(name, GIB));
     let rate = |drive: &Conditioned, block| drive.run(Op::Write, false, 1, block, 4_000).mb_per_s;
     for block in [512, 1024, 2048] {
         assert!(rate(&p4800x, block) < rate(&memory, block), "{block}");
@@ -152,26 +136,10 @@ fn optane_rates() {
     near("P4800X write", drive.rate(Op::Write, 8), 2000.0, 5.0);
     let kiops =
         |drive: &Conditioned, op, depth, block| drive.run(op, true, depth, block, 100_000).kiops;
-    near(
-        "P4800X random write",
-        kiops(&drive, Op::Write, 16, 4096),
-        500.0,
-        5.0,
-    );
-    near(
-        "P4800X 8 KiB at 8",
-        kiops(&drive, Op::Read, 8, 8192),
-        280.0,
-        10.0,
-    );
-    let (four, eight) = (
-        kiops(&drive, Op::Read, 4, 8192),
-        kiops(&drive, Op::Read, 8, 8192),
-    );
-    assert!(
-        four > 0.95 * eight,
-        "8 KiB reads peak at depth 4: {four} {eight}"
-    );
+    near("P4800X random write", kiops(&drive, Op::Write, 16, 4096), 500.0, 5.0);
+    near("P4800X 8 KiB at 8", kiops(&drive, Op::Read, 8, 8192), 280.0, 10.0);
+    let (four, eight) = (kiops(&drive, Op::Read, 4, 8192), kiops(&drive, Op::Read, 8, 8192));
+    assert!(four > 0.95 * eight, "8 KiB reads peak at depth 4: {four} {eight}");
     let shifted = |shift| {
         let mut job = Queued::report_e(Op::Write, false, 1, SEQUENTIAL, 8_000);
         (job.area, job.shift) = (GIB, shift);
@@ -183,18 +151,8 @@ fn optane_rates() {
     let memory = Conditioned::new("intel-optane-memory-32gb", GIB);
     near("Optane Memory read", memory.rate(Op::Read, 8), 1350.0, 5.0);
     near("Optane Memory write", memory.rate(Op::Write, 8), 290.0, 5.0);
-    near(
-        "Optane Memory random write",
-        kiops(&memory, Op::Write, 16, 4096),
-        65.0,
-        10.0,
-    );
-    near(
-        "Optane Memory random read",
-        kiops(&memory, Op::Read, 8, 4096),
-        317.0,
-        5.0,
-    );
+    near("Optane Memory random write", kiops(&memory, Op::Write, 16, 4096), 65.0, 10.0);
+    near("Optane Memory random read", kiops(&memory, Op::Read, 8, 4096), 317.0, 5.0);
     let [slow, fast] =
         [&drive, &memory].map(|drive| drive.run(Op::Read, true, 1, 4096, 20_000).mean);
     near("us less than the P4800X at depth 1", slow - fast, 2.0, 20.0);

@@ -11,10 +11,7 @@ const SLOTS: u64 = 64;
 
 fn drive(settings: &[(&str, &str)]) -> Drive {
     let mut options = DriveOptions::default();
-    for (key, value) in [("data", "keep"), ("state", "fresh")]
-        .iter()
-        .chain(settings)
-    {
+    for (key, value) in [("data", "keep"), ("state", "fresh")].iter().chain(settings) {
         options.set(key, value).expect("a known option");
     }
     let profile = Profile::builtin("samsung-951").expect("a built-in profile");
@@ -54,8 +51,7 @@ fn torn(drive: &mut Drive, bytes: u32, seed: u64) -> usize {
 
 fn torn_in_all(settings: &[(&str, &str)], bytes: u64) -> usize {
     let cuts = 0..60;
-    cuts.map(|seed| torn(&mut drive(settings), bytes as u32, seed))
-        .sum()
+    cuts.map(|seed| torn(&mut drive(settings), bytes as u32, seed)).sum()
 }
 
 #[test]

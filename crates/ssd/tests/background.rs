@@ -20,14 +20,8 @@ fn with(name: &str, settings: &[(&str, &str)]) -> Drive {
 /// A drive whose SLC cache holds `bytes` of sequential writes, and the last acknowledgement.
 fn written(name: &str, settings: &[(&str, &str)], bytes: u64) -> (Drive, Nanos) {
     let mut drive = with(name, settings);
-    let job = Job {
-        op: Op::Write,
-        random: false,
-        threads: 1,
-        block: 1 << 20,
-        area: 16 * GIB,
-        first: 0,
-    };
+    let job =
+        Job { op: Op::Write, random: false, threads: 1, block: 1 << 20, area: 16 * GIB, first: 0 };
     let (_, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, bytes / MIB);
     (drive, end)
 }
@@ -67,9 +61,8 @@ fn an_idle_drive_shows_its_folding_and_its_heat_while_it_folds() {
         let begun = drive.telemetry(end + Nanos(SECOND / 2));
         (begun.relocated_bytes, drive.profile().power.clone())
     };
-    let looks: Vec<Telemetry> = (2..=40)
-        .map(|tenths| drive.telemetry(end + Nanos(tenths * SECOND / 2)))
-        .collect();
+    let looks: Vec<Telemetry> =
+        (2..=40).map(|tenths| drive.telemetry(end + Nanos(tenths * SECOND / 2))).collect();
     let folding: Vec<&Telemetry> = looks
         .windows(2)
         .filter(|pair| pair[1].relocated_bytes > pair[0].relocated_bytes)
@@ -98,21 +91,14 @@ fn an_idle_drive_shows_its_folding_and_its_heat_while_it_folds() {
     let moves_uj = (moved / page_bytes * array_nj + (moved >> 10) * kib_nj) / 1000;
     let used_uj = last.energy_uj - first.energy_uj;
     let expected_uj = idle_uj as u64 + moves_uj;
-    assert!(
-        used_uj.abs_diff(expected_uj) <= expected_uj / 100,
-        "{used_uj} of {expected_uj}"
-    );
+    assert!(used_uj.abs_diff(expected_uj) <= expected_uj / 100, "{used_uj} of {expected_uj}");
 }
 
 /// Polling changes nothing: same completions, flash state, energy and temperature.
 #[test]
 fn reading_telemetry_changes_nothing() {
-    let settings: [&[(&str, &str)]; 4] = [
-        &[],
-        &[("ps", "2")],
-        &[("apst", "on")],
-        &[("map_cache", "1m")],
-    ];
+    let settings: [&[(&str, &str)]; 4] =
+        [&[], &[("ps", "2")], &[("apst", "on")], &[("map_cache", "1m")]];
     for settings in settings {
         let (mut seen, end) = written("samsung-960-evo", settings, GIB);
         let mut alone = seen.clone();

@@ -10,14 +10,7 @@ use common::{Job, command, drive, one, run};
 
 fn read_rate(name: &str, random: bool, threads: u32, block: u32) -> f64 {
     let mut drive = drive(name, DriveOptions::default());
-    let job = Job {
-        op: Op::Read,
-        random,
-        threads,
-        block,
-        area: 16 * GIB,
-        first: 0,
-    };
+    let job = Job { op: Op::Read, random, threads, block, area: 16 * GIB, first: 0 };
     let (bytes, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 10_000);
     mib_per_second(bytes, end)
 }
@@ -45,10 +38,7 @@ fn random_read_bandwidth_is_within_ten_percent_of_the_published() {
     ] {
         let rate = read_rate(name, true, threads, block);
         let error = rate / published - 1.0;
-        assert!(
-            error.abs() < 0.10,
-            "{name}, {threads} x {block}: {rate:.0} MiB/s for {published}"
-        );
+        assert!(error.abs() < 0.10, "{name}, {threads} x {block}: {rate:.0} MiB/s for {published}");
     }
 }
 
@@ -65,10 +55,7 @@ fn sequential_read_bandwidth_is_within_ten_percent_of_the_published() {
     ] {
         let rate = read_rate(name, false, threads, block);
         let error = rate / published - 1.0;
-        assert!(
-            error.abs() < 0.10,
-            "{name}, {threads} x {block}: {rate:.0} MiB/s for {published}"
-        );
+        assert!(error.abs() < 0.10, "{name}, {threads} x {block}: {rate:.0} MiB/s for {published}");
     }
 }
 
@@ -77,21 +64,12 @@ fn sequential_read_bandwidth_is_within_ten_percent_of_the_published() {
 #[test]
 fn the_600p_slows_down_when_its_slc_cache_is_full() {
     let mut drive = drive("intel-600p", DriveOptions::default());
-    let job = Job {
-        op: Op::Write,
-        random: false,
-        threads: 1,
-        block: 65_536,
-        area: 16 * GIB,
-        first: 0,
-    };
+    let job =
+        Job { op: Op::Write, random: false, threads: 1, block: 65_536, area: 16 * GIB, first: 0 };
     let mut now = Nanos::ZERO;
     let mut rates = Vec::new();
     for gib in 0..10 {
-        let job = Job {
-            first: gib * GIB,
-            ..job
-        };
+        let job = Job { first: gib * GIB, ..job };
         let (bytes, end) = run(&mut drive, job, now, Nanos::MAX, GIB / 65_536);
         rates.push(bytes as f64 / (end - now).as_secs_f64() / 1e6);
         now = end;
@@ -110,14 +88,8 @@ fn the_600p_slows_down_when_its_slc_cache_is_full() {
 #[test]
 fn the_600p_throttles_within_forty_seconds() {
     let mut drive = drive("intel-600p", DriveOptions::default());
-    let job = Job {
-        op: Op::Read,
-        random: true,
-        threads: 16,
-        block: 131_072,
-        area: 16 * GIB,
-        first: 0,
-    };
+    let job =
+        Job { op: Op::Read, random: true, threads: 16, block: 131_072, area: 16 * GIB, first: 0 };
     let (mut now, mut throttled_at, mut hottest) = (Nanos::ZERO, None, 0);
     let mut rates = Vec::new();
     for second in 1..=80 {
@@ -138,59 +110,32 @@ fn the_600p_throttles_within_forty_seconds() {
     // little on average.
     let cool: f64 = rates[..20].iter().sum::<f64>() / 20.0;
     let hot: f64 = rates[60..].iter().sum::<f64>() / 20.0;
-    assert!(
-        (0.90..0.98).contains(&(hot / cool)),
-        "{hot} of {cool} MiB/s"
-    );
+    assert!((0.90..0.98).contains(&(hot / cool)), "{hot} of {cool} MiB/s");
     let health = drive.telemetry(now);
     assert!((40..80).contains(&health.warning_time_s), "{health:?}");
-    assert!(
-        health.power_mw > 2_000 && health.power_mw < 9_000,
-        "{health:?}"
-    );
+    assert!(health.power_mw > 2_000 && health.power_mw < 9_000, "{health:?}");
     // It cools down while idle.
     let rested = drive.telemetry(now + Nanos::from_secs(300));
-    assert!(
-        rested.composite_celsius < 45 && !rested.throttled,
-        "{rested:?}"
-    );
+    assert!(rested.composite_celsius < 45 && !rested.throttled, "{rested:?}");
 }
 
 /// "76 C after 2 min, full speed".
 #[test]
 fn the_951_reaches_76_degrees_in_two_minutes() {
     let mut drive = drive("samsung-951", DriveOptions::default());
-    let job = Job {
-        op: Op::Read,
-        random: true,
-        threads: 16,
-        block: 131_072,
-        area: 16 * GIB,
-        first: 0,
-    };
-    let (_, end) = run(
-        &mut drive,
-        job,
-        Nanos::ZERO,
-        Nanos::from_secs(120),
-        u64::MAX,
-    );
+    let job =
+        Job { op: Op::Read, random: true, threads: 16, block: 131_072, area: 16 * GIB, first: 0 };
+    let (_, end) = run(&mut drive, job, Nanos::ZERO, Nanos::from_secs(120), u64::MAX);
     let health = drive.telemetry(end);
     assert!((75..=77).contains(&health.composite_celsius), "{health:?}");
-    assert!(
-        !health.throttled && health.warning_time_s == 0,
-        "{health:?}"
-    );
+    assert!(!health.throttled && health.warning_time_s == 0, "{health:?}");
 }
 
 #[test]
 fn unwritten_and_deallocated_areas_never_touch_flash() {
     let mut fresh = drive(
         "samsung-951",
-        DriveOptions {
-            state: InitialState::Fresh,
-            ..DriveOptions::default()
-        },
+        DriveOptions { state: InitialState::Fresh, ..DriveOptions::default() },
     );
     let unwritten = one(&mut fresh, Nanos::ZERO, command(0, Op::Read, 0, 4096)).at;
     let mut filled = drive("samsung-951", DriveOptions::default());
@@ -228,10 +173,7 @@ fn a_write_with_fua_waits_for_flash() {
     let mut two = fresh();
     let written = one(&mut two, Nanos::ZERO, plain).at;
     let flushed = one(&mut two, written, command(0, Op::Flush, 0, 0)).at;
-    assert!(
-        forced > Nanos::from_micros(500) && forced < flushed,
-        "{forced}, {flushed}"
-    );
+    assert!(forced > Nanos::from_micros(500) && forced < flushed, "{forced}, {flushed}");
     // Nothing is left for a flush, and the flash that is programmed is the same.
     let mut three = fresh();
     let at = one(&mut three, Nanos::ZERO, fua(plain)).at;
@@ -241,11 +183,8 @@ fn a_write_with_fua_waits_for_flash() {
     assert_eq!(programmed(&mut three), programmed(&mut two));
 
     let mut profile = Profile::builtin("samsung-951").expect("a built-in profile");
-    profile.buffer.power_loss_protected = Some(Sourced {
-        value: true,
-        provenance: Provenance::Assumed,
-        source: "a test".to_owned(),
-    });
+    profile.buffer.power_loss_protected =
+        Some(Sourced { value: true, provenance: Provenance::Assumed, source: "a test".to_owned() });
     let mut protected = Drive::new(profile, DriveOptions::default()).expect("a drive");
     assert_eq!(one(&mut protected, Nanos::ZERO, fua(plain)).at, written);
     let in_place = |io| {
@@ -264,14 +203,8 @@ fn a_write_with_fua_waits_for_flash() {
 #[test]
 fn sequential_writing_is_bound_by_the_dies() {
     let mut drive = drive("samsung-951", DriveOptions::default());
-    let job = Job {
-        op: Op::Write,
-        random: false,
-        threads: 4,
-        block: 131_072,
-        area: 16 * GIB,
-        first: 0,
-    };
+    let job =
+        Job { op: Op::Write, random: false, threads: 4, block: 131_072, area: 16 * GIB, first: 0 };
     let (bytes, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 32_768);
     let rate = bytes as f64 / end.as_secs_f64() / 1e6;
     assert!((380.0..460.0).contains(&rate), "{rate} MB/s");
@@ -281,14 +214,8 @@ fn sequential_writing_is_bound_by_the_dies() {
 #[test]
 fn random_overwriting_reaches_a_steady_state() {
     let mut drive = drive("samsung-951", DriveOptions::default());
-    let job = Job {
-        op: Op::Write,
-        random: true,
-        threads: 32,
-        block: 4096,
-        area: 8 * GIB,
-        first: 0,
-    };
+    let job =
+        Job { op: Op::Write, random: true, threads: 32, block: 4096, area: 8 * GIB, first: 0 };
     let mut now = Nanos::ZERO;
     let mut written = 0;
     let mut amplification = Vec::new();
@@ -299,10 +226,7 @@ fn random_overwriting_reaches_a_steady_state() {
         amplification.push((total - written) as f64 / (2_000_000.0 * 4096.0));
         written = total;
     }
-    assert!(
-        amplification.iter().all(|&wa| (1.0..4.0).contains(&wa)),
-        "{amplification:?}"
-    );
+    assert!(amplification.iter().all(|&wa| (1.0..4.0).contains(&wa)), "{amplification:?}");
 }
 
 #[test]

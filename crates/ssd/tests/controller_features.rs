@@ -29,11 +29,7 @@ fn commands_must_match_a_changed_block_size() {
     assert!(drive.set_logical_block_bytes(4096));
     let status = one(&mut drive, Nanos::ZERO, command(0, Op::Read, 512, 512)).status;
     assert_eq!(status, assay_ssd::Status::InvalidField);
-    assert!(
-        one(&mut drive, Nanos::ZERO, command(0, Op::Read, 4096, 4096))
-            .status
-            .is_ok()
-    );
+    assert!(one(&mut drive, Nanos::ZERO, command(0, Op::Read, 4096, 4096)).status.is_ok());
 }
 
 #[test]
@@ -43,27 +39,14 @@ fn a_host_sets_the_autonomous_transitions() {
     // State 2 is operational and 9 does not exist: neither is accepted.
     let table = [(1, 2), (5, 9), (7, 4), (2, 3)].map(|(s, state)| (Nanos(s * SECOND), state));
     drive.set_autonomous_transitions(Nanos(SECOND), &table);
-    assert_eq!(
-        drive.autonomous_transitions(),
-        [(Nanos(2 * SECOND), 3), (Nanos(7 * SECOND), 4)]
-    );
-    let done = one(
-        &mut drive,
-        Nanos(10 * SECOND),
-        command(0, Op::Read, 0, 4096),
-    )
-    .at;
+    assert_eq!(drive.autonomous_transitions(), [(Nanos(2 * SECOND), 3), (Nanos(7 * SECOND), 4)]);
+    let done = one(&mut drive, Nanos(10 * SECOND), command(0, Op::Read, 0, 4096)).at;
     for (after_s, state) in [(1, 0), (3, 3), (8, 4)] {
         let at = Nanos(done.0 + after_s * SECOND);
         assert_eq!(drive.telemetry(at).power_state, state, "after {after_s} s");
     }
     drive.set_autonomous_transitions(Nanos(30 * SECOND), &[]);
-    let woken = one(
-        &mut drive,
-        Nanos(31 * SECOND),
-        command(0, Op::Read, 0, 4096),
-    )
-    .at;
+    let woken = one(&mut drive, Nanos(31 * SECOND), command(0, Op::Read, 0, 4096)).at;
     assert!(woken.0 >= 31 * SECOND + 22_000_000, "it was asleep");
     assert_eq!(drive.telemetry(Nanos(90 * SECOND)).power_state, 0);
 }
@@ -90,14 +73,8 @@ fn host_thermal_management_throttles_the_drive() {
         profile.thermal.time_constant_s.value = 5.0;
         let mut drive = assay_ssd::Drive::new(profile, DriveOptions::default()).unwrap();
         drive.set_host_throttling(Nanos::ZERO, throttling);
-        let job = Job {
-            op: Op::Read,
-            random: true,
-            threads: 8,
-            block: 131_072,
-            area: 8 << 30,
-            first: 0,
-        };
+        let job =
+            Job { op: Op::Read, random: true, threads: 8, block: 131_072, area: 8 << 30, first: 0 };
         let (bytes, end) = run(&mut drive, job, Nanos::ZERO, Nanos(60 * SECOND), u64::MAX);
         let counts = drive.host_throttling_counts();
         (bytes, drive.telemetry(end).composite_celsius, counts)
@@ -106,15 +83,10 @@ fn host_thermal_management_throttles_the_drive() {
     assert_eq!(counts, [(0, 0), (0, 0)]);
     assert!(free_celsius > 70, "{free_celsius}");
     let limit = f64::from(free_celsius) - 10.0;
-    let (bytes, celsius, counts) = heat(HostThrottling {
-        light_celsius: Some(limit - 4.0),
-        heavy_celsius: Some(limit),
-    });
+    let (bytes, celsius, counts) =
+        heat(HostThrottling { light_celsius: Some(limit - 4.0), heavy_celsius: Some(limit) });
     assert!(bytes < free_bytes, "{bytes} of {free_bytes}");
-    assert!(
-        f64::from(celsius) <= limit + HOST_HYSTERESIS_K,
-        "{celsius} of {free_celsius}"
-    );
+    assert!(f64::from(celsius) <= limit + HOST_HYSTERESIS_K, "{celsius} of {free_celsius}");
     assert!(counts[0].0 > 0 && counts[0].1 > 0, "{counts:?}");
 }
 
@@ -141,8 +113,5 @@ fn age_and_bad_media_are_options() {
             ("fault", "media-error@1m+4k"),
         ]),
     );
-    assert_eq!(
-        (drive.age().cycles, drive.first_bad_byte()),
-        (1500, Some(1 << 20))
-    );
+    assert_eq!((drive.age().cycles, drive.first_bad_byte()), (1500, Some(1 << 20)));
 }

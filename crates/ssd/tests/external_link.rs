@@ -49,28 +49,17 @@ fn without_the_option_every_completion_is_where_it_was() {
 
 /// Latency of the first command of a drive, in nanoseconds.
 fn latency_ns(name: &str, external: Option<u64>, op: Op, bytes: u32) -> u64 {
-    let options = DriveOptions {
-        external_link_bytes_per_second: external,
-        ..DriveOptions::default()
-    };
+    let options =
+        DriveOptions { external_link_bytes_per_second: external, ..DriveOptions::default() };
     let start = Nanos::MILLISECOND;
-    let completion = one(
-        &mut drive(name, options),
-        start,
-        command(0, op, 1 << 30, bytes),
-    );
+    let completion = one(&mut drive(name, options), start, command(0, op, 1 << 30, bytes));
     assert_eq!(completion.status, Status::Ok);
     completion.at.0 - start.0
 }
 
 #[test]
 fn with_an_external_link_the_caller_adds_what_the_link_takes() {
-    for name in [
-        "mle-brief-960gb",
-        "samsung-960-evo",
-        "intel-p4510",
-        "intel-600p",
-    ] {
+    for name in ["mle-brief-960gb", "samsung-960-evo", "intel-p4510", "intel-600p"] {
         let link = Profile::builtin(name).unwrap().link;
         assert_eq!((link.generation.value, link.lanes.value), (3, 4));
         let payload = u64::from(link.max_payload_bytes.value);

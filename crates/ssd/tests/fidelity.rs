@@ -20,18 +20,8 @@ struct Reached {
 }
 
 const REACHED: [Reached; 7] = [
-    Reached {
-        name: "samsung-951",
-        random_median: 2.0,
-        random_worst: 5.0,
-        sequential_worst: 2.0,
-    },
-    Reached {
-        name: "intel-600p",
-        random_median: 2.5,
-        random_worst: 5.0,
-        sequential_worst: 10.0,
-    },
+    Reached { name: "samsung-951", random_median: 2.0, random_worst: 5.0, sequential_worst: 2.0 },
+    Reached { name: "intel-600p", random_median: 2.5, random_worst: 5.0, sequential_worst: 10.0 },
     Reached {
         name: "samsung-960-evo",
         random_median: 3.0,
@@ -39,18 +29,8 @@ const REACHED: [Reached; 7] = [
         random_worst: 12.0,
         sequential_worst: 10.0,
     },
-    Reached {
-        name: "toshiba-rd400",
-        random_median: 2.5,
-        random_worst: 8.0,
-        sequential_worst: 2.0,
-    },
-    Reached {
-        name: "wd-black",
-        random_median: 3.0,
-        random_worst: 10.0,
-        sequential_worst: 10.0,
-    },
+    Reached { name: "toshiba-rd400", random_median: 2.5, random_worst: 8.0, sequential_worst: 2.0 },
+    Reached { name: "wd-black", random_median: 3.0, random_worst: 10.0, sequential_worst: 10.0 },
     Reached {
         name: "mydigitalssd-bpx",
         random_median: 2.5,
@@ -66,14 +46,7 @@ const REACHED: [Reached; 7] = [
 ];
 
 fn reads(random: bool, threads: u32, block: u32) -> Job {
-    Job {
-        op: Op::Read,
-        random,
-        threads,
-        block,
-        area: AREA,
-        first: 0,
-    }
+    Job { op: Op::Read, random, threads, block, area: AREA, first: 0 }
 }
 
 /// Error of a cell in per cent.
@@ -105,21 +78,14 @@ fn read_bandwidth_errors_do_not_grow() {
         assert!(random.len() >= 10, "{name}: {} cells", random.len());
         random.sort_by(f64::total_cmp);
         let median = random[random.len() / 2];
-        assert!(
-            median <= reached.random_median,
-            "{name}: median {median:.1} %"
-        );
+        assert!(median <= reached.random_median, "{name}: median {median:.1} %");
     }
 }
 
 /// MB/s of sequential writing, one 128 KiB write in flight, from `first` on for `bytes`; and when
 /// it ended.
 fn write(drive: &mut Drive, now: Nanos, first: u64, bytes: u64) -> (f64, Nanos) {
-    let job = Job {
-        op: Op::Write,
-        first,
-        ..reads(false, 1, 131_072)
-    };
+    let job = Job { op: Op::Write, first, ..reads(false, 1, 131_072) };
     let (moved, end) = run(drive, job, now, Nanos::MAX, bytes / 131_072);
     (moved as f64 / (end - now).as_secs_f64() / 1e6, end)
 }
@@ -127,21 +93,16 @@ fn write(drive: &mut Drive, now: Nanos, first: u64, bytes: u64) -> (f64, Nanos) 
 /// "WD Black 233, BPX 701, M8Pe(G) 656, steady".
 #[test]
 fn steady_writers_write_steadily_at_the_published_rate() {
-    for (name, published) in [
-        ("wd-black", 233.0),
-        ("mydigitalssd-bpx", 701.0),
-        ("plextor-m8pe-g", 656.0),
-    ] {
+    for (name, published) in
+        [("wd-black", 233.0), ("mydigitalssd-bpx", 701.0), ("plextor-m8pe-g", 656.0)]
+    {
         let mut drive = drive(name, DriveOptions::default());
         let mut now = Nanos::ZERO;
         for gib in 0..6 {
             let rate;
             (rate, now) = write(&mut drive, now, gib * GIB, GIB);
             let error = rate / published - 1.0;
-            assert!(
-                error.abs() < 0.05,
-                "{name}, GiB {gib}: {rate:.0} MB/s for {published}"
-            );
+            assert!(error.abs() < 0.05, "{name}, GiB {gib}: {rate:.0} MB/s for {published}");
         }
     }
 }
@@ -169,13 +130,8 @@ fn the_960_evo_writes_into_its_cache_and_then_at_the_rate_of_its_flash() {
 #[test]
 fn zeroed_data_never_touches_the_960_evos_flash() {
     let mut drive = drive("samsung-960-evo", DriveOptions::default());
-    let (bytes, written) = run(
-        &mut drive,
-        reads(true, 64, 32_768),
-        Nanos::ZERO,
-        Nanos::MAX,
-        16_000,
-    );
+    let (bytes, written) =
+        run(&mut drive, reads(true, 64, 32_768), Nanos::ZERO, Nanos::MAX, 16_000);
     let data = mib_per_second(bytes, written);
     let zero = one(
         &mut drive,
@@ -203,41 +159,28 @@ fn soak(name: &str, seconds: u64) -> Vec<(f64, Telemetry)> {
             let until = Nanos::from_secs(second);
             let bytes;
             (bytes, now) = run(&mut drive, reads(true, 64, 65_536), now, until, u64::MAX);
-            (
-                mib_per_second(bytes, now - start),
-                drive.telemetry(now.max(until)),
-            )
+            (mib_per_second(bytes, now - start), drive.telemetry(now.max(until)))
         })
         .collect()
 }
 
 fn near(what: &str, value: f64, published: f64, share: f64) {
     let error = value / published - 1.0;
-    assert!(
-        error.abs() <= share,
-        "{what}: {value:.0} for {published:.0}"
-    );
+    assert!(error.abs() <= share, "{what}: {value:.0} for {published:.0}");
 }
 
 /// "62 C (second sensor 88 C), full speed"; "81 C, not flagged, not throttled"; "slow ramp to 72 C,
 /// no throttling".
 #[test]
 fn unthrottled_drives_reach_the_published_temperature() {
-    for (name, seconds, celsius, second_sensor) in [
-        ("samsung-960-evo", 300, 62, Some(88)),
-        ("toshiba-rd400", 300, 81, None),
-    ] {
+    for (name, seconds, celsius, second_sensor) in
+        [("samsung-960-evo", 300, 62, Some(88)), ("toshiba-rd400", 300, 81, None)]
+    {
         let soaked = soak(name, seconds);
         let (rate, health) = &soaked[soaked.len() - 1];
-        assert!(
-            health.composite_celsius.abs_diff(celsius) <= 2,
-            "{name}: {health:?}"
-        );
+        assert!(health.composite_celsius.abs_diff(celsius) <= 2, "{name}: {health:?}");
         if let Some(second) = second_sensor {
-            assert!(
-                health.sensors[0].abs_diff(second) <= 2,
-                "{name}: {health:?}"
-            );
+            assert!(health.sensors[0].abs_diff(second) <= 2, "{name}: {health:?}");
         }
         assert_eq!((health.throttled_time_s, health.warning_time_s), (0, 0));
         near(name, *rate, soaked[0].0, 0.02);
@@ -253,11 +196,7 @@ fn the_wd_black_warms_slowly() {
     let last = &soaked[149];
     // After one time constant of the board, 63 % of the way from 41 to 72 C.
     assert!((40..=42).contains(&first), "{first} C");
-    assert!(
-        (59..=63).contains(&last.1.composite_celsius),
-        "{:?}",
-        last.1
-    );
+    assert!((59..=63).contains(&last.1.composite_celsius), "{:?}", last.1);
     assert_eq!(last.1.throttled_time_s, 0);
     near("MiB/s", last.0, 1.4e9 / MIB as f64, 0.10);
 }
@@ -293,11 +232,7 @@ fn the_m8pe_g_falls_to_177_for_ten_seconds_and_recovers_for_thirty() {
 #[test]
 fn the_bpx_throttles_in_two_steps() {
     let soaked = soak("mydigitalssd-bpx", 200);
-    let at = |celsius| {
-        soaked
-            .iter()
-            .position(|(_, health)| health.composite_celsius >= celsius)
-    };
+    let at = |celsius| soaked.iter().position(|(_, health)| health.composite_celsius >= celsius);
     let (warm, hot) = (at(80).expect("80 C"), at(99).expect("99 C"));
     assert!(warm > 5 && hot > warm + 15, "{warm} {hot}");
     let mean = |range: &[(f64, Telemetry)]| {
@@ -305,17 +240,9 @@ fn the_bpx_throttles_in_two_steps() {
     };
     near("cool", mean(&soaked[..warm - 1]), 2300.0, 0.1);
     near("from 80 C", mean(&soaked[warm + 2..hot - 3]), 1450.0, 0.1);
-    near(
-        "from 100 C",
-        mean(&soaked[soaked.len() - 20..]),
-        1160.0,
-        0.1,
-    );
+    near("from 100 C", mean(&soaked[soaked.len() - 20..]), 1160.0, 0.1);
     let last = &soaked[soaked.len() - 1].1;
     assert!((98..=102).contains(&last.composite_celsius), "{last:?}");
     assert_eq!((last.warning_time_s, last.critical_time_s), (0, 0));
-    assert_eq!(
-        (&soaked[0].1.sensors[..], &last.sensors[..]),
-        (&[105][..], &[105][..])
-    );
+    assert_eq!((&soaked[0].1.sensors[..], &last.sensors[..]), (&[105][..], &[105][..]));
 }

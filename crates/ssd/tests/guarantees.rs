@@ -42,14 +42,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => prop_oneof![Just(u64::MAX), Just(1 << 60), Just(333)],
     ];
     (0_u64..200_000, 0_u16..20, op, offset, len, any::<bool>()).prop_map(
-        |(wait, queue, op, offset, len, advance)| Step {
-            wait,
-            queue,
-            op,
-            offset,
-            len,
-            advance,
-        },
+        |(wait, queue, op, offset, len, advance)| Step { wait, queue, op, offset, len, advance },
     )
 }
 
@@ -189,13 +182,7 @@ fn every_completion_occurs_at_an_announced_event() {
 }
 
 fn stream_hash(seed: u64) -> u64 {
-    let mut drive = drive(
-        "intel-600p",
-        DriveOptions {
-            seed,
-            ..DriveOptions::default()
-        },
-    );
+    let mut drive = drive("intel-600p", DriveOptions { seed, ..DriveOptions::default() });
     let mut rng = Rng::new(99);
     let mut out = Vec::new();
     let mut now = Nanos::ZERO;
@@ -209,9 +196,8 @@ fn stream_hash(seed: u64) -> u64 {
     }
     drive.advance(Nanos(u64::MAX - 1), &mut out);
     assert_eq!(out.len(), 5_000);
-    out.iter().fold(0, |hash, completion| {
-        mix(mix(hash, u64::from(completion.tag)), completion.at.0)
-    })
+    out.iter()
+        .fold(0, |hash, completion| mix(mix(hash, u64::from(completion.tag)), completion.at.0))
 }
 
 /// The pinned hash changes with model or profile only: not from run to run, with the optimisation
@@ -249,18 +235,10 @@ fn planned_faults_affect_only_their_targets() {
     for n in 0..6_u64 {
         // Write 6 overwrites write 5.
         let offset = n.min(4) * 65_536;
-        drive.submit_write(
-            now,
-            command(0, Op::Write, offset, 4096),
-            &[n as u8 + 1; 4096],
-        );
+        drive.submit_write(now, command(0, Op::Write, offset, 4096), &[n as u8 + 1; 4096]);
         out.clear();
         drive.advance(Nanos(u64::MAX - 1), &mut out);
-        let expected = if n == 3 {
-            Status::WriteFault
-        } else {
-            Status::Ok
-        };
+        let expected = if n == 3 { Status::WriteFault } else { Status::Ok };
         assert_eq!(out[0].status, expected);
         now = out[0].at;
     }
@@ -318,14 +296,8 @@ fn identity_says_simulated_and_over_provisioning_takes_capacity() {
 fn a_filled_drive_costs_no_memory_and_a_written_one_ten_bytes_per_unit() {
     let mut drive = drive("samsung-951", DriveOptions::default());
     assert_eq!(drive.resident_bytes(), 0);
-    let job = Job {
-        op: Op::Write,
-        random: false,
-        threads: 4,
-        block: 131_072,
-        area: 1 << 30,
-        first: 0,
-    };
+    let job =
+        Job { op: Op::Write, random: false, threads: 4, block: 131_072, area: 1 << 30, first: 0 };
     let (bytes, _) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 8192);
     assert_eq!(bytes, 1 << 30);
     assert!(drive.resident_bytes() <= 10 * (bytes / 4096) + (4 << 20));
@@ -353,11 +325,7 @@ fn impossible_profiles_are_refused_with_the_reason() {
     let text = Profile::builtin_text("samsung-951").unwrap();
     for (from, to, reason) in [
         ("value = 31", "value = 31", ""),
-        (
-            "cores            = { value = 3",
-            "cores            = { value = 0",
-            "firmware.cores",
-        ),
+        ("cores            = { value = 3", "cores            = { value = 0", "firmware.cores"),
         (
             "planes                   = { value = 4",
             "planes                   = { value = 0",
@@ -402,10 +370,6 @@ fn zero_data_is_elided_only_if_the_profile_enables_it() {
         io.data = DataClass::Zero;
         let at = one(&mut drive, Nanos::ZERO, io).at;
         let at = one(&mut drive, at, command(0, Op::Flush, 0, 0)).at;
-        assert_eq!(
-            drive.telemetry(at).nand_bytes_written == 0,
-            elides,
-            "{name}"
-        );
+        assert_eq!(drive.telemetry(at).nand_bytes_written == 0, elides, "{name}");
     }
 }

@@ -18,10 +18,8 @@ fn small(spare_percent: Option<u8>) -> Drive {
     *blocks = *blocks / 16 + 8;
     // Steady in seconds.
     profile.thermal.speed_up(100.0);
-    let options = DriveOptions {
-        over_provisioning_percent: spare_percent,
-        ..DriveOptions::default()
-    };
+    let options =
+        DriveOptions { over_provisioning_percent: spare_percent, ..DriveOptions::default() };
     Drive::new(profile, options).expect("a drive")
 }
 
@@ -63,31 +61,19 @@ fn a_sensors_distance_follows_the_power_of_its_node() {
     let mut drive = drive("samsung-960-evo", DriveOptions::default());
     let apart = |health: &Telemetry| health.sensors[0] - health.composite_celsius;
     let idle = apart(&drive.telemetry(Nanos::ZERO));
-    let job = Job {
-        op: Op::Read,
-        random: true,
-        threads: 64,
-        block: 65_536,
-        area: 16 * GIB,
-        first: 0,
-    };
+    let job =
+        Job { op: Op::Read, random: true, threads: 64, block: 65_536, area: 16 * GIB, first: 0 };
     let busy_until = Nanos::from_secs(60);
     run(&mut drive, job, Nanos::ZERO, busy_until, u64::MAX);
     let busy = apart(&drive.telemetry(busy_until));
-    assert!(
-        (5..=12).contains(&idle) && busy > 2 * idle,
-        "{idle} K and {busy} K"
-    );
+    assert!((5..=12).contains(&idle) && busy > 2 * idle, "{idle} K and {busy} K");
     let rested = apart(&drive.telemetry(Nanos::from_secs(2000)));
     assert!(rested.abs_diff(idle) <= 1, "{rested} K");
 }
 
 #[test]
 fn a_heat_sink_that_the_profile_lacks_is_refused() {
-    let options = DriveOptions {
-        heat_sink: Some(true),
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { heat_sink: Some(true), ..DriveOptions::default() };
     let profile = Profile::builtin("samsung-951").expect("a built-in profile");
     let error = Drive::new(profile, options).unwrap_err();
     assert!(matches!(error, DriveError::NoHeatSink { .. }), "{error}");

@@ -45,14 +45,7 @@ fn drive(unit_bytes: u64, options: DriveOptions) -> Drive {
 fn after(unit_bytes: u64, op: Op, random: bool, block: u32, count: u64) -> (Telemetry, Nanos) {
     let mut drive = drive(unit_bytes, DriveOptions::default());
     let area = 1 << 30;
-    let job = Job {
-        op,
-        random,
-        threads: 4,
-        block,
-        area,
-        first: 0,
-    };
+    let job = Job { op, random, threads: 4, block, area, first: 0 };
     let (_, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, count);
     let flushed = one(&mut drive, end, command(0, Op::Flush, 0, 0)).at;
     (drive.telemetry(flushed), end)
@@ -86,14 +79,8 @@ fn random_writes_below_the_unit_program_the_whole_unit() {
 fn sequential_small_writes_are_completed_in_the_buffer() {
     for unit in [16 * KIB, 64 * KIB] {
         let mut drive = drive(unit, DriveOptions::default());
-        let job = Job {
-            op: Op::Write,
-            random: false,
-            threads: 1,
-            block: 4096,
-            area: 1 << 30,
-            first: 0,
-        };
+        let job =
+            Job { op: Op::Write, random: false, threads: 1, block: 4096, area: 1 << 30, first: 0 };
         let (_, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 8192);
         let got = amplification(&drive.telemetry(end));
         assert!((0.9..1.1).contains(&got), "{unit}: {got}");
@@ -130,14 +117,8 @@ fn small_reads_are_independent_of_the_unit() {
 fn the_map_of_a_coarser_unit_is_smaller() {
     let resident = |unit: u64| {
         let mut drive = drive(unit, DriveOptions::default());
-        let job = Job {
-            op: Op::Write,
-            random: true,
-            threads: 4,
-            block: 65_536,
-            area: 4 << 30,
-            first: 0,
-        };
+        let job =
+            Job { op: Op::Write, random: true, threads: 4, block: 65_536, area: 4 << 30, first: 0 };
         run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 20_000);
         drive.resident_bytes() as f64
     };
@@ -151,14 +132,7 @@ fn the_map_of_a_coarser_unit_is_smaller() {
 fn read_modify_write_multiplies_garbage_collection() {
     let steady = |block: u32| {
         let mut drive = drive(16 * KIB, DriveOptions::default());
-        let job = Job {
-            op: Op::Write,
-            random: true,
-            threads: 4,
-            block,
-            area: 8 << 30,
-            first: 0,
-        };
+        let job = Job { op: Op::Write, random: true, threads: 4, block, area: 8 << 30, first: 0 };
         let (_, warm) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 1_500_000);
         let before = drive.telemetry(warm);
         let (_, end) = run(&mut drive, job, warm, Nanos::MAX, 300_000);
@@ -189,19 +163,9 @@ fn impossible_units_are_refused() {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Write {
-        sector: u64,
-        sectors: u64,
-        fua: bool,
-    },
-    Discard {
-        page: u64,
-        pages: u64,
-    },
-    Zero {
-        page: u64,
-        pages: u64,
-    },
+    Write { sector: u64, sectors: u64, fua: bool },
+    Discard { page: u64, pages: u64 },
+    Zero { page: u64, pages: u64 },
     Flush,
     Wait(u64),
     Lose,
@@ -274,18 +238,13 @@ impl Naive {
     /// Zero pages of whole units, durable at once; the others are left to the caller.
     fn zero_units(&mut self, page: u64, pages: u64) -> Vec<u64> {
         let in_unit = self.unit / 4096;
-        let (first, end) = (
-            page.div_ceil(in_unit) * in_unit,
-            (page + pages) / in_unit * in_unit,
-        );
+        let (first, end) = (page.div_ceil(in_unit) * in_unit, (page + pages) / in_unit * in_unit);
         for page in first..end {
             self.content[page as usize * 4096..][..4096].fill(0);
             let (page, version) = self.note(page);
             raise(&mut self.survives, page, version);
         }
-        (page..page + pages)
-            .filter(|page| !(first..end).contains(page))
-            .collect()
+        (page..page + pages).filter(|page| !(first..end).contains(page)).collect()
     }
 
     fn completed(&mut self, tag: u32, protected: bool) {
@@ -406,10 +365,7 @@ proptest! {
 /// The last unit is cut by the capacity: writing or deallocating what there is of it needs no read.
 #[test]
 fn the_cut_unit_at_the_end_is_whole() {
-    let options = DriveOptions {
-        keep_data: true,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { keep_data: true, ..DriveOptions::default() };
     let mut drive = drive(16 * KIB, options);
     let capacity = drive.identity().capacity_bytes;
     let last = capacity - 4096;
@@ -426,9 +382,5 @@ fn the_cut_unit_at_the_end_is_whole() {
     assert_eq!(bytes, [0; 4096], "deallocated");
     let mut rng = Rng::new(1);
     let offset = rng.below(last / 4096) * 4096;
-    assert!(
-        one(&mut drive, done.at, command(0, Op::Read, offset, 4096))
-            .status
-            .is_ok()
-    );
+    assert!(one(&mut drive, done.at, command(0, Op::Read, offset, 4096)).status.is_ok());
 }

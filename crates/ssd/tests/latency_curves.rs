@@ -42,21 +42,11 @@ fn curves_have_neither_plateaus_nor_steps() {
         // Plateau: many reads within a thousandth of the median.
         let plateau = times.chunk_by(|a, b| a / (median / 1000) == b / (median / 1000));
         let longest = plateau.map(<[u64]>::len).max().unwrap_or(0);
-        assert!(
-            longest < READS / 20,
-            "{name}: {longest} reads at one latency"
-        );
+        assert!(longest < READS / 20, "{name}: {longest} reads at one latency");
         // Step: no read between two latencies, from the first to the 99th percentile.
         let middle = &times[READS / 100..READS / 100 * 99];
-        let step = middle
-            .windows(2)
-            .map(|pair| pair[1] - pair[0])
-            .max()
-            .unwrap_or(0);
-        assert!(
-            step < median / 20,
-            "{name}: a step of {step} ns at {median}"
-        );
+        let step = middle.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        assert!(step < median / 20, "{name}: a step of {step} ns at {median}");
     }
 }
 
@@ -80,10 +70,7 @@ fn tails_of_single_reads_are_as_long_as_published() {
 #[test]
 fn the_same_page_reads_alike_and_the_same_seed_gives_the_same_curve() {
     let drive = |seed: u64| {
-        let options = DriveOptions {
-            seed,
-            ..DriveOptions::default()
-        };
+        let options = DriveOptions { seed, ..DriveOptions::default() };
         common::drive("samsung-951", options)
     };
     assert_eq!(curve(&mut drive(1)), curve(&mut drive(1)));
@@ -104,16 +91,8 @@ fn the_same_page_reads_alike_and_the_same_seed_gives_the_same_curve() {
     };
     let pages: Vec<(f64, f64)> = (0..40).map(|place| of_place(place * 2)).collect();
     let mean = pages.iter().map(|page| page.0).sum::<f64>() / 40.0;
-    let between = pages
-        .iter()
-        .map(|page| (page.0 - mean).powi(2))
-        .sum::<f64>()
-        / 40.0;
+    let between = pages.iter().map(|page| (page.0 - mean).powi(2)).sum::<f64>() / 40.0;
     for (_, within) in &pages {
-        assert!(
-            *within < 0.5 * between.sqrt(),
-            "{within} {}",
-            between.sqrt()
-        );
+        assert!(*within < 0.5 * between.sqrt(), "{within} {}", between.sqrt());
     }
 }

@@ -122,10 +122,7 @@ struct Alone {
 
 impl Alone {
     fn new(drive: Drive) -> Alone {
-        Alone {
-            drive,
-            now: Nanos::ZERO,
-        }
+        Alone { drive, now: Nanos::ZERO }
     }
 
     fn run(&mut self, op: Op, offset: u64, len: u32) -> u64 {
@@ -159,10 +156,7 @@ fn a_read_senses_the_map_page_that_is_absent_and_then_its_data() {
     assert_eq!(host.run(Op::Read, REACH - 4096, 4096), READ_NS);
     assert_eq!(host.run(Op::Read, REACH, 4096), READ_NS + FETCH_NS);
     let counters = host.drive.map_cache().expect("a map on flash");
-    assert_eq!(
-        (counters.lookups, counters.misses, counters.pages_read),
-        (3, 2, 2)
-    );
+    assert_eq!((counters.lookups, counters.misses, counters.pages_read), (3, 2, 2));
     // Four pages are cached: 0, 1, 2, 3, then 4 replaces 0, the least recently used.
     for page in [2, 3, 1, 4] {
         host.run(Op::Read, page * REACH, 4096);
@@ -183,10 +177,7 @@ fn random_reads_beyond_the_map_cache_have_about_half_the_rate() {
     let mut far = Alone::new(paper());
     let mean_ns = far.random_reads(256 * REACH, 4_000);
     let expected_ns = READ_NS as f64 + FETCH_NS as f64 * 63.0 / 64.0;
-    assert!(
-        (mean_ns / expected_ns - 1.0).abs() < 0.005,
-        "{mean_ns} {expected_ns}"
-    );
+    assert!((mean_ns / expected_ns - 1.0).abs() < 0.005, "{mean_ns} {expected_ns}");
     assert!(READ_NS as f64 / mean_ns < 0.6);
 }
 
@@ -195,17 +186,13 @@ fn sequential_reads_hardly_depend_on_the_map_cache() {
     let span = 16 * REACH;
     let time = |options| {
         let mut host = Alone::new(made(DRIVE, options));
-        let sum: u64 = (0..span / 131_072)
-            .map(|n| host.run(Op::Read, n * 131_072, 131_072))
-            .sum();
+        let sum: u64 = (0..span / 131_072).map(|n| host.run(Op::Read, n * 131_072, 131_072)).sum();
         (sum, host)
     };
     let (on_flash, host) = time(DriveOptions::default());
     assert_eq!(host.misses(), 16, "each page once");
-    let (in_dram, host) = time(DriveOptions {
-        map_cache_bytes: Some(0),
-        ..DriveOptions::default()
-    });
+    let (in_dram, host) =
+        time(DriveOptions { map_cache_bytes: Some(0), ..DriveOptions::default() });
     assert!(host.drive.map_cache().is_none());
     assert_eq!(on_flash - in_dram, 16 * FETCH_NS);
     assert!(on_flash * 100 < in_dram * 103, "{on_flash} {in_dram}");
@@ -216,10 +203,7 @@ fn reads_of_one_page_share_one_sense() {
     let mut drive = paper();
     for tag in 0..4 {
         // Four different flash pages on different dies.
-        drive.submit(
-            Nanos::ZERO,
-            command(tag, Op::Read, u64::from(tag) * 16_384, 4096),
-        );
+        drive.submit(Nanos::ZERO, command(tag, Op::Read, u64::from(tag) * 16_384, 4096));
     }
     let mut out = Vec::new();
     drive.advance(Nanos(u64::MAX - 1), &mut out);
@@ -245,17 +229,13 @@ fn dirty_pages_are_evicted_in_groups() {
     assert_eq!((counters.misses, counters.pages_read), (256, 256));
     // The last four stay; 252 are evicted, four per group.
     assert_eq!(counters.pages_programmed, 252);
-    let (without, _) = written(DriveOptions {
-        map_cache_bytes: Some(0),
-        ..DriveOptions::default()
-    });
+    let (without, _) =
+        written(DriveOptions { map_cache_bytes: Some(0), ..DriveOptions::default() });
     assert_eq!(without, 256 * 4096);
     assert_eq!(with - without, 252 * 4096);
     // Clean pages are evicted without a program.
-    let (fresh, host) = written(DriveOptions {
-        state: InitialState::Fresh,
-        ..DriveOptions::default()
-    });
+    let (fresh, host) =
+        written(DriveOptions { state: InitialState::Fresh, ..DriveOptions::default() });
     let counters = host.drive.map_cache().expect("a map on flash");
     assert_eq!((counters.misses, counters.pages_read), (256, 0));
     assert_eq!(fresh, with);
@@ -281,27 +261,17 @@ fn relocation_dirties_the_map_too() {
         let amplification = health.nand_bytes_written as f64 / health.host_bytes_written as f64;
         (amplification, health, drive.map_cache())
     };
-    let (in_dram, health, _) = amplification(DriveOptions {
-        map_cache_bytes: Some(0),
-        ..DriveOptions::default()
-    });
+    let (in_dram, health, _) =
+        amplification(DriveOptions { map_cache_bytes: Some(0), ..DriveOptions::default() });
     assert!(health.relocated_bytes > health.host_bytes_written / 2);
     let (on_flash, with, counters) = amplification(DriveOptions::default());
     let map = counters.expect("a map on flash");
-    assert_eq!(
-        with.relocated_bytes, health.relocated_bytes,
-        "the same data is moved"
-    );
-    assert_eq!(
-        with.nand_bytes_written - health.nand_bytes_written,
-        map.pages_programmed * 4096
-    );
+    assert_eq!(with.relocated_bytes, health.relocated_bytes, "the same data is moved");
+    assert_eq!(with.nand_bytes_written - health.nand_bytes_written, map.pages_programmed * 4096);
     // A host write nearly always dirties a page, garbage collection some more.
     assert!(on_flash > in_dram + 1.1, "{on_flash} {in_dram}");
-    let (reached, _, counters) = amplification(DriveOptions {
-        map_cache_bytes: Some(1 << 20),
-        ..DriveOptions::default()
-    });
+    let (reached, _, counters) =
+        amplification(DriveOptions { map_cache_bytes: Some(1 << 20), ..DriveOptions::default() });
     assert_eq!(reached, in_dram);
     assert_eq!(counters.expect("a map on flash").misses, 256);
 }
@@ -324,20 +294,15 @@ fn writes_wait_for_the_map_only_when_the_buffer_is_full_of_them() {
         drive.advance(Nanos(u64::MAX - 1), &mut out);
         out.last().map_or(0, |last| last.at.0)
     };
-    let in_dram = rate(DriveOptions {
-        map_cache_bytes: Some(0),
-        ..DriveOptions::default()
-    });
+    let in_dram = rate(DriveOptions { map_cache_bytes: Some(0), ..DriveOptions::default() });
     let on_flash = rate(DriveOptions::default());
     assert!(on_flash > in_dram * 3 / 2, "{on_flash} {in_dram}");
 }
 
 #[test]
 fn host_memory_takes_a_round_trip_for_each_entry() {
-    let mut host = Alone::new(made(
-        &DRIVE.replace("[map_cache]", IN_HOST_MEMORY),
-        DriveOptions::default(),
-    ));
+    let mut host =
+        Alone::new(made(&DRIVE.replace("[map_cache]", IN_HOST_MEMORY), DriveOptions::default()));
     assert_eq!(host.run(Op::Read, 0, 4096), READ_NS + FETCH_NS);
     // 64 bytes of the link: 16.25 ns.
     assert_eq!(host.run(Op::Read, 4096, 4096), READ_NS + 800 + 17);
@@ -369,10 +334,7 @@ fn a_loss_of_power_empties_the_cache() {
 
 #[test]
 fn the_option_adds_a_map_cache_to_any_flash_drive() {
-    let options = |bytes| DriveOptions {
-        map_cache_bytes: Some(bytes),
-        ..DriveOptions::default()
-    };
+    let options = |bytes| DriveOptions { map_cache_bytes: Some(bytes), ..DriveOptions::default() };
     let profile = Profile::builtin("samsung-951").expect("a built-in profile");
     let mut host = Alone::new(Drive::new(profile.clone(), options(1 << 16)).expect("a drive"));
     let slow_ns = host.random_reads(1 << 30, 500);
@@ -380,40 +342,22 @@ fn the_option_adds_a_map_cache_to_any_flash_drive() {
     let quick_ns = host.random_reads(1 << 30, 500);
     assert!(slow_ns > quick_ns * 1.4, "{slow_ns} {quick_ns}");
     let profile = Profile::builtin("intel-optane-p4800x").expect("a built-in profile");
-    assert!(matches!(
-        Drive::new(profile, options(1 << 20)),
-        Err(DriveError::NoMap { .. })
-    ));
+    assert!(matches!(Drive::new(profile, options(1 << 20)), Err(DriveError::NoMap { .. })));
 }
 
 #[test]
 fn contradicting_caches_are_refused() {
     let host = |ns: &str| DRIVE.replace("[map_cache]", &IN_HOST_MEMORY.replace("800", ns));
     for (text, reason) in [
+        (DRIVE.replace("value = 4_096, ", "value = 4_095, "), "page_bytes"),
+        (DRIVE.replace("value = 4_096, ", "value = 32_768, "), "page_bytes"),
         (
-            DRIVE.replace("value = 4_096, ", "value = 4_095, "),
-            "page_bytes",
-        ),
-        (
-            DRIVE.replace("value = 4_096, ", "value = 32_768, "),
-            "page_bytes",
-        ),
-        (
-            DRIVE.replace(
-                "capacity_bytes = { value = 16_384",
-                "capacity_bytes = { value = 4_095",
-            ),
+            DRIVE.replace("capacity_bytes = { value = 16_384", "capacity_bytes = { value = 4_095"),
             "capacity_bytes",
         ),
         (host("2_000_000_000_000"), "1000 seconds"),
-        (
-            host("800").replace("\"host-memory\"", "\"controller\""),
-            "host_access_ns",
-        ),
-        (
-            host("800").replace("\"host-memory\"", "\"moon\""),
-            "unknown variant",
-        ),
+        (host("800").replace("\"host-memory\"", "\"controller\""), "host_access_ns"),
+        (host("800").replace("\"host-memory\"", "\"moon\""), "unknown variant"),
         (
             DRIVE.replace(
                 "partial_read_saving_ns   = { value = 0",
@@ -431,10 +375,7 @@ fn contradicting_caches_are_refused() {
 fn lent() -> Alone {
     Alone::new(made(
         DRIVE,
-        DriveOptions {
-            host_memory_bytes: Some(1 << 20),
-            ..DriveOptions::default()
-        },
+        DriveOptions { host_memory_bytes: Some(1 << 20), ..DriveOptions::default() },
     ))
 }
 
@@ -449,10 +390,7 @@ fn a_host_memory_buffer_extends_the_reach_of_random_reads() {
     assert_eq!(host.misses(), 256);
     // A round trip of 550 ns and 64 bytes over the link instead of a sense.
     let expected_ns = (READ_NS + 550) as f64;
-    assert!(
-        (expected_ns..expected_ns + 30.0).contains(&mean_ns),
-        "{mean_ns} {expected_ns}"
-    );
+    assert!((expected_ns..expected_ns + 30.0).contains(&mean_ns), "{mean_ns} {expected_ns}");
     let mut own = Alone::new(paper());
     let own_ns = own.random_reads(256 * REACH, 2_000);
     assert!(own_ns > 1.5 * mean_ns, "{own_ns} {mean_ns}");
@@ -468,10 +406,7 @@ fn host_memory_taken_back_leaves_the_map_whole_and_the_reach_short() {
     let programmed = |host: &Alone| host.drive.map_cache().unwrap().pages_programmed;
     assert_eq!(programmed(&host), 0);
     let end = host.drive.lend_host_memory(host.now, None);
-    assert!(
-        end > host.now,
-        "the changed pages are read from host memory"
-    );
+    assert!(end > host.now, "the changed pages are read from host memory");
     host.now = end;
     // Ten changed pages are two groups of four, and two that wait.
     assert_eq!(programmed(&host), 8);
@@ -488,10 +423,7 @@ fn host_memory_taken_back_leaves_the_map_whole_and_the_reach_short() {
 
 #[test]
 fn host_memory_needs_a_map_on_flash_and_pcie() {
-    let hmb = DriveOptions {
-        host_memory_bytes: Some(1 << 20),
-        ..DriveOptions::default()
-    };
+    let hmb = DriveOptions { host_memory_bytes: Some(1 << 20), ..DriveOptions::default() };
     let refused = |name: &str, options: &DriveOptions| {
         let profile = Profile::builtin(name).expect("a built-in profile");
         let error = Drive::new(profile, options.clone()).expect_err("refused");

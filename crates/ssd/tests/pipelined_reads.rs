@@ -11,10 +11,7 @@ use common::{Job, command, one, run};
 const LATENCY_NS: u64 = 20_000;
 
 fn number(profile: &Profile, value: u64) -> Sourced<u64> {
-    Sourced {
-        value,
-        ..profile.firmware.read_command_ns.clone()
-    }
+    Sourced { value, ..profile.firmware.read_command_ns.clone() }
 }
 
 /// A drive's profile, the same with read latency, and with that time on the cores instead.
@@ -29,10 +26,7 @@ fn variants() -> [Profile; 3] {
 }
 
 fn filled(profile: &Profile) -> Drive {
-    let options = DriveOptions {
-        state: InitialState::Filled,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { state: InitialState::Filled, ..DriveOptions::default() };
     Drive::new(profile.clone(), options).expect("a drive")
 }
 
@@ -45,14 +39,7 @@ fn latency_ns(profile: &Profile, offset: u64, len: u32) -> u64 {
 
 /// MiB/s of random reads.
 fn rate(profile: &Profile, threads: u32, block: u32) -> f64 {
-    let job = Job {
-        op: Op::Read,
-        random: true,
-        threads,
-        block,
-        area: 1 << 32,
-        first: 0,
-    };
+    let job = Job { op: Op::Read, random: true, threads, block, area: 1 << 32, first: 0 };
     let (bytes, end) = run(&mut filled(profile), job, Nanos::ZERO, Nanos::MAX, 6_000);
     mib_per_second(bytes, end)
 }
@@ -81,10 +68,7 @@ fn unmapped_data_has_the_latency_too() {
     let fresh = |profile: &Profile| {
         let mut profile = profile.clone();
         profile.ftl.skip_unmapped.value = true;
-        let options = DriveOptions {
-            state: InitialState::Fresh,
-            ..DriveOptions::default()
-        };
+        let options = DriveOptions { state: InitialState::Fresh, ..DriveOptions::default() };
         let mut drive = Drive::new(profile, options).expect("a drive");
         [4096, 65_536].map(|len| {
             let at = Nanos(1_000_000_000 * u64::from(len));

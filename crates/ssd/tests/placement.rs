@@ -15,10 +15,7 @@ fn small(handles: Option<u16>) -> Drive {
     profile.nand.blocks_per_plane.value = 102;
     profile.buffer.bytes.value = 8 * MIB;
     profile.identity.capacity_bytes.value = 1024 * MIB;
-    let options = DriveOptions {
-        placement_handles: handles,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { placement_handles: handles, ..DriveOptions::default() };
     Drive::new(profile, options).expect("a drive")
 }
 
@@ -71,10 +68,7 @@ fn separate_handles_lower_write_amplification() {
     println!("mixed {mixed:.3}, one handle {one:.3}, separate {separate:.3}");
     assert!((one / mixed - 1.0).abs() < 0.03, "{one} and {mixed}");
     assert!(mixed > 1.15, "{mixed}");
-    assert!(
-        separate - 1.0 < 0.5 * (mixed - 1.0),
-        "{separate} and {mixed}"
-    );
+    assert!(separate - 1.0 < 0.5 * (mixed - 1.0), "{separate} and {mixed}");
 }
 
 #[test]
@@ -93,11 +87,7 @@ fn reclaim_units_fill_by_handle() {
         now = one(&mut drive, now, command(0, Op::Write, 0, bytes as u32)).at;
     }
     // Handle 9 does not exist: the default one.
-    assert_eq!(
-        left(&drive),
-        [size - 68 * KIB, size, size - 192 * KIB],
-        "per handle"
-    );
+    assert_eq!(left(&drive), [size - 68 * KIB, size, size - 192 * KIB], "per handle");
     // Under capacitors a flush pads nothing: only the group that handle 2 filled is programmed.
     let flushed = one(&mut drive, now, command(0, Op::Flush, 0, 0)).at;
     let programmed = drive.telemetry(flushed).nand_bytes_written;
@@ -109,11 +99,8 @@ fn reclaim_units_fill_by_handle() {
 fn data_of_all_handles_is_kept_read_and_purged() {
     let mut profile = small(None).profile().clone();
     profile.name = "small".to_owned();
-    let options = DriveOptions {
-        placement_handles: Some(4),
-        keep_data: true,
-        ..DriveOptions::default()
-    };
+    let options =
+        DriveOptions { placement_handles: Some(4), keep_data: true, ..DriveOptions::default() };
     let mut drive = Drive::new(profile, options).expect("a drive");
     let (mut rng, mut now, mut out) = (Rng::new(3), Nanos::ZERO, Vec::new());
     let mut model = vec![0_u8; 256];
@@ -138,12 +125,7 @@ fn data_of_all_handles_is_kept_read_and_purged() {
     }
     let purged = drive.purge(now).expect("present");
     let size = drive.reclaim_unit_bytes();
-    assert!(
-        drive
-            .reclaim_units()
-            .iter()
-            .all(|unit| unit.left_bytes == size)
-    );
+    assert!(drive.reclaim_units().iter().all(|unit| unit.left_bytes == size));
     let done = one(&mut drive, purged, command(0, Op::Write, 0, 4096));
     assert!(done.status.is_ok());
 }
@@ -157,20 +139,14 @@ fn drives_that_cannot_place_data_refuse_it() {
         ("intel-optane-p4800x", 8),
         ("samsung-pm9d3a", 1_000),
     ] {
-        let options = DriveOptions {
-            placement_handles: Some(handles),
-            ..DriveOptions::default()
-        };
+        let options = DriveOptions { placement_handles: Some(handles), ..DriveOptions::default() };
         let profile = Profile::builtin(name).expect("a built-in profile");
         let error = Drive::new(profile, options).expect_err(name);
         assert!(matches!(error, DriveError::NoPlacement { .. }), "{error}");
     }
     let mut options = DriveOptions::default();
     options.set("fdp", "8").expect("a known option");
-    assert_eq!(
-        drive("samsung-pm9d3a", options.clone()).placement_handles(),
-        8
-    );
+    assert_eq!(drive("samsung-pm9d3a", options.clone()).placement_handles(), 8);
     assert!(options.set("fdp", "0").is_err());
 }
 

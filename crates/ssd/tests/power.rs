@@ -34,11 +34,7 @@ fn the_first_command_after_idle_time_has_the_exit_latency() {
     near(read(&mut sleeper, Nanos::from_millis(200), 1), 0);
     near(read(&mut sleeper, SECOND, 2), 5);
     near(read(&mut sleeper, Nanos::from_millis(1_010), 3), 0);
-    assert_eq!(
-        sleeper.telemetry(Nanos::from_millis(1_200)).power_state,
-        0,
-        "275 ms"
-    );
+    assert_eq!(sleeper.telemetry(Nanos::from_millis(1_200)).power_state, 0, "275 ms");
     assert_eq!(sleeper.telemetry(Nanos(2 * SECOND.0)).power_state, 3);
     assert_eq!(sleeper.telemetry(Nanos(3 * SECOND.0)).power_state, 4);
     near(read(&mut sleeper, Nanos(60 * SECOND.0), 4), 22);
@@ -60,10 +56,7 @@ fn every_power_state_has_its_idle_power() {
     }
     let refused = Drive::new(
         with("samsung-951", &[]).profile().clone(),
-        DriveOptions {
-            power_state: 5,
-            ..DriveOptions::default()
-        },
+        DriveOptions { power_state: 5, ..DriveOptions::default() },
     );
     let error = refused.unwrap_err().to_string();
     assert!(error.contains("0 to 4"), "{error}");
@@ -75,14 +68,7 @@ fn every_power_state_has_its_idle_power() {
 #[test]
 fn energy_is_conserved() {
     let mut drive = with("samsung-951", &[]);
-    let job = Job {
-        op: Op::Read,
-        random: true,
-        threads: 4,
-        block: 4096,
-        area: 16 * GIB,
-        first: 0,
-    };
+    let job = Job { op: Op::Read, random: true, threads: 4, block: 4096, area: 16 * GIB, first: 0 };
     let (_, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 1000);
     assert!(end < SECOND);
     let power = drive.profile().power.clone();
@@ -102,10 +88,7 @@ fn energy_is_conserved() {
         + 4 * kib_nj
         + power.sense_nj.as_ref().expect("its flash").value;
     let idle_uj = u64::from(power.idle_mw.value) * 1000;
-    assert_eq!(
-        drive.telemetry(SECOND).energy_uj,
-        idle_uj + each_nj * 1000 / 1000
-    );
+    assert_eq!(drive.telemetry(SECOND).energy_uj, idle_uj + each_nj * 1000 / 1000);
 }
 
 /// Mean power in milliwatts and I/Os per second of a job of 32 threads on a cold Samsung SM951 in
@@ -113,14 +96,7 @@ fn energy_is_conserved() {
 fn governed(state: &str, op: Op, block: u32) -> (u64, u64) {
     let seconds = 2;
     let mut drive = with("samsung-951", &[("ps", state), ("ambient", "-40")]);
-    let job = Job {
-        op,
-        random: true,
-        threads: 32,
-        block,
-        area: 16 * GIB,
-        first: 0,
-    };
+    let job = Job { op, random: true, threads: 32, block, area: 16 * GIB, first: 0 };
     let from = Nanos::from_millis(100);
     let (_, start) = run(&mut drive, job, Nanos::ZERO, from, u64::MAX);
     let before = drive.telemetry(from);
@@ -128,10 +104,7 @@ fn governed(state: &str, op: Op, block: u32) -> (u64, u64) {
     let (bytes, _) = run(&mut drive, job, start, until, u64::MAX);
     let after = drive.telemetry(until);
     let energy_uj = after.energy_uj - before.energy_uj;
-    (
-        energy_uj / (seconds * 1000),
-        bytes / u64::from(block) / seconds,
-    )
+    (energy_uj / (seconds * 1000), bytes / u64::from(block) / seconds)
 }
 
 #[test]
@@ -144,14 +117,8 @@ fn a_lower_power_state_caps_power_and_reduces_speed() {
         // The limit is used, and exceeded by at most one program.
         assert!(free_mw > 4_600, "{op:?}: {free_mw} mW at full speed");
         assert!((4_500..=4_650).contains(&first_mw), "{op:?}: {first_mw} mW");
-        assert!(
-            (3_700..=3_850).contains(&capped_mw),
-            "{op:?}: {capped_mw} mW"
-        );
-        assert!(
-            free > first && first > capped,
-            "{op:?}: {free} {first} {capped}"
-        );
+        assert!((3_700..=3_850).contains(&capped_mw), "{op:?}: {capped_mw} mW");
+        assert!(free > first && first > capped, "{op:?}: {free} {first} {capped}");
     }
 }
 
@@ -199,24 +166,12 @@ fn a_power_limit_allows_the_reads_that_it_pays_for() {
         let profile = Profile::builtin(name).expect("a built-in profile");
         let (max_mw, idle_mw) = (
             &profile.identity.power_states_mw.value,
-            &profile
-                .power
-                .states
-                .as_ref()
-                .expect("a table of states")
-                .idle_mw
-                .value,
+            &profile.power.states.as_ref().expect("a table of states").idle_mw.value,
         );
         let (free, limited) = (rate(0), rate(state));
         let paid = f64::from(max_mw[state] - idle_mw[state]) * 1e6 / read_nj(&profile);
-        assert!(
-            paid < 0.9 * free,
-            "{name}: a limit that matters, {paid} of {free}"
-        );
-        assert!(
-            (0.97..1.03).contains(&(limited / paid)),
-            "{name}: {limited} of {paid} reads/s"
-        );
+        assert!(paid < 0.9 * free, "{name}: a limit that matters, {paid} of {free}");
+        assert!((0.97..1.03).contains(&(limited / paid)), "{name}: {limited} of {paid} reads/s");
     }
 }
 
@@ -241,10 +196,7 @@ fn coalesced_completions_wait_for_each_other() {
             drive.advance(event, &mut out);
         }
         assert_eq!(out.len(), 4);
-        let times: Vec<u64> = out
-            .iter()
-            .map(|completion| (completion.at - at).0)
-            .collect();
+        let times: Vec<u64> = out.iter().map(|completion| (completion.at - at).0).collect();
         times
     };
     let together = reported([0; 4], Nanos(2 * SECOND.0));

@@ -38,10 +38,7 @@ fn write(drive: &mut Drive, now: Nanos, unit: u64, units: u32, byte: u8) -> Comp
 
 /// A write with FUA of one unit; when it completes.
 fn forced_write(drive: &mut Drive, unit: u64, byte: u8) -> Nanos {
-    let io = Command {
-        fua: true,
-        ..command(0, Op::Write, unit * 4096, 4096)
-    };
+    let io = Command { fua: true, ..command(0, Op::Write, unit * 4096, 4096) };
     drive.submit_write(Nanos::ZERO, io, &[byte; 4096]);
     let mut out = Vec::new();
     drive.advance(END, &mut out);
@@ -104,10 +101,7 @@ fn a_dropped_flush_is_visible_after_power_loss() {
 fn commands_in_flight_are_aborted_at_power_loss_and_the_drive_continues() {
     let mut drive = keeping(&[("state", "fresh"), ("fault", "power-loss@5")], false);
     for tag in 0..4 {
-        drive.submit(
-            Nanos(u64::from(tag)),
-            command(tag, Op::Read, u64::from(tag) << 20, 4096),
-        );
+        drive.submit(Nanos(u64::from(tag)), command(tag, Op::Read, u64::from(tag) << 20, 4096));
     }
     // The fifth arrives after the restart.
     drive.submit(Nanos(500), command(4, Op::Read, 0, 4096));
@@ -115,15 +109,8 @@ fn commands_in_flight_are_aborted_at_power_loss_and_the_drive_continues() {
     drive.advance(END, &mut out);
     let ends: Vec<_> = out.iter().map(|done| (done.tag, done.status)).collect();
     let lost = Status::PowerLoss;
-    assert_eq!(
-        ends,
-        [(0, lost), (1, lost), (2, lost), (3, lost), (4, Status::Ok)]
-    );
-    assert!(
-        out[..4]
-            .iter()
-            .all(|done| done.at == Nanos(500) && done.is_outcome_unknown())
-    );
+    assert_eq!(ends, [(0, lost), (1, lost), (2, lost), (3, lost), (4, Status::Ok)]);
+    assert!(out[..4].iter().all(|done| done.at == Nanos(500) && done.is_outcome_unknown()));
 }
 
 #[test]
@@ -131,19 +118,13 @@ fn a_removed_drive_fails_every_command() {
     let mut drive = keeping(&[("fault", "vanish@3")], false);
     let mut out = Vec::new();
     for tag in 0..5 {
-        drive.submit(
-            Nanos(u64::from(tag) * 1000),
-            command(tag, Op::Read, 0, 65_536),
-        );
+        drive.submit(Nanos(u64::from(tag) * 1000), command(tag, Op::Read, 0, 65_536));
     }
     drive.advance(END, &mut out);
     assert_eq!(out.len(), 5);
     assert!(out.iter().all(|done| done.status == Status::Removed));
     assert!(!drive.is_present());
-    assert!(
-        out.iter().all(|done| done.at < Nanos::from_micros(10)),
-        "{out:?}"
-    );
+    assert!(out.iter().all(|done| done.at < Nanos::from_micros(10)), "{out:?}");
     let mut kept = [1; 4096];
     assert!(!drive.read_data(&out[4], 0, &mut kept));
 }
@@ -155,10 +136,7 @@ fn bad_media_fails_reads_and_is_remapped_by_writes() {
         one(drive, now, command(0, Op::Read, unit * 4096, 4096)).status
     };
     assert_eq!(status(&mut drive, Nanos::ZERO, 1), Status::Ok);
-    assert_eq!(
-        status(&mut drive, Nanos(1_000_000), 2),
-        Status::UnrecoveredReadError
-    );
+    assert_eq!(status(&mut drive, Nanos(1_000_000), 2), Status::UnrecoveredReadError);
     let healed = write(&mut drive, Nanos(2_000_000), 2, 1, 9);
     assert_eq!(healed.status, Status::Ok);
     assert_eq!(read(&mut drive, healed.at, 2), 9);
@@ -168,10 +146,7 @@ fn bad_media_fails_reads_and_is_remapped_by_writes() {
 /// A write with an injected failure does not remap media.
 #[test]
 fn a_failing_write_does_not_remap_bad_media() {
-    let mut drive = keeping(
-        &[("fault", "media-error@8k+4k"), ("fault", "write-error@1")],
-        false,
-    );
+    let mut drive = keeping(&[("fault", "media-error@8k+4k"), ("fault", "write-error@1")], false);
     let status = |drive: &mut Drive, now| {
         one(drive, Nanos(now), command(0, Op::Read, 2 * 4096, 4096)).status
     };
@@ -308,11 +283,7 @@ proptest! {
 fn no_data_is_lost_without_power_loss() {
     let mut profile = Profile::builtin("samsung-951").expect("a built-in profile");
     profile.buffer.power_loss_protected = None;
-    let options = DriveOptions {
-        keep_data: true,
-        no_power_loss: true,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { keep_data: true, no_power_loss: true, ..DriveOptions::default() };
     let mut drive = Drive::new(profile, options).expect("a drive");
     let now = write(&mut drive, Nanos::ZERO, 3, 1, 7).at;
     drive.power_loss(now);

@@ -21,10 +21,7 @@ fn profile() -> Profile {
 
 /// Latency of the only read of a drive, in nanoseconds.
 fn read_ns(profile: &Profile, offset: u64, len: u32) -> u64 {
-    let options = DriveOptions {
-        state: InitialState::Filled,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { state: InitialState::Filled, ..DriveOptions::default() };
     let mut drive = Drive::new(profile.clone(), options).expect("a drive");
     let now = Nanos(1_000);
     let done = one(&mut drive, now, command(0, Op::Read, offset, len));
@@ -86,10 +83,7 @@ fn the_data_path_is_set_up_for_every_read_of_flash() {
         assert_eq!(more, SETUP_NS, "{len} bytes at {offset}");
     }
     // Setup overlaps with the sensing of several dies.
-    assert_eq!(
-        read_ns(&with_setup(&plain), 0, 65_536),
-        read_ns(&plain, 0, 65_536)
-    );
+    assert_eq!(read_ns(&with_setup(&plain), 0, 65_536), read_ns(&plain, 0, 65_536));
 }
 
 #[test]
@@ -99,19 +93,10 @@ fn a_saturated_data_path_is_slower_by_one_setup_per_command() {
     plain.data_path.staged_bytes_per_second.value = 200_000_000;
     for block in [4096, 65_536] {
         let took = |profile: &Profile| {
-            let options = DriveOptions {
-                state: InitialState::Filled,
-                ..DriveOptions::default()
-            };
+            let options = DriveOptions { state: InitialState::Filled, ..DriveOptions::default() };
             let mut drive = Drive::new(profile.clone(), options).expect("a drive");
-            let job = Job {
-                op: Op::Read,
-                random: true,
-                threads: 64,
-                block,
-                area: 1 << 30,
-                first: 0,
-            };
+            let job =
+                Job { op: Op::Read, random: true, threads: 64, block, area: 1 << 30, first: 0 };
             run(&mut drive, job, Nanos::ZERO, Nanos::MAX, COMMANDS).1.0
         };
         let more = (took(&with_setup(&plain)) - took(&plain)) as f64;
@@ -126,10 +111,7 @@ fn no_setup_cost_without_flash_reads() {
     plain.ftl.skip_unmapped.value = true;
     for len in [4096, 65_536] {
         let fresh = |profile: &Profile| {
-            let options = DriveOptions {
-                state: InitialState::Fresh,
-                ..DriveOptions::default()
-            };
+            let options = DriveOptions { state: InitialState::Fresh, ..DriveOptions::default() };
             let mut drive = Drive::new(profile.clone(), options).expect("a drive");
             let done = one(&mut drive, Nanos(1_000), command(0, Op::Read, 0, len));
             assert!(done.status.is_ok());

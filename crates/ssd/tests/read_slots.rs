@@ -12,11 +12,7 @@ const LIST_NS: u64 = 5_000;
 
 fn number<T>(profile: &Profile, value: T) -> Sourced<T> {
     let of = &profile.firmware.read_command_ns;
-    Sourced {
-        value,
-        provenance: of.provenance,
-        source: of.source.clone(),
-    }
+    Sourced { value, provenance: of.provenance, source: of.source.clone() }
 }
 
 fn plain() -> Profile {
@@ -33,10 +29,7 @@ fn with_slots(slots: u16) -> Profile {
 }
 
 fn filled(profile: &Profile) -> Drive {
-    let options = DriveOptions {
-        state: InitialState::Filled,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { state: InitialState::Filled, ..DriveOptions::default() };
     Drive::new(profile.clone(), options).expect("a drive")
 }
 
@@ -47,14 +40,7 @@ fn latency_ns(profile: &Profile, len: u32) -> u64 {
 }
 
 fn job(random: bool, threads: u32, block: u32) -> Job {
-    Job {
-        op: Op::Read,
-        random,
-        threads,
-        block,
-        area: 1 << 32,
-        first: 0,
-    }
+    Job { op: Op::Read, random, threads, block, area: 1 << 32, first: 0 }
 }
 
 /// MiB/s of reads.
@@ -70,10 +56,7 @@ fn slots_limit_the_reads_in_flight() {
     // spends outside the controller.
     let eight = rate(&plain(), job(true, 8, 4096), 6_000);
     let limited = rate(&with_slots(8), job(true, 64, 4096), 6_000);
-    assert!(
-        (1.0..1.15).contains(&(limited / eight)),
-        "{limited} {eight}"
-    );
+    assert!((1.0..1.15).contains(&(limited / eight)), "{limited} {eight}");
     let free = rate(&plain(), job(true, 64, 4096), 6_000);
     assert!(free > 1.5 * limited, "{free} {limited}");
     let many = rate(&with_slots(64), job(true, 64, 4096), 6_000);
@@ -92,10 +75,7 @@ fn a_block_read_by_hardware_takes_no_slot() {
     let mut hardware = with_slots(4);
     hardware.firmware.read_block_by_hardware = Some(number(&hardware, true));
     let blocks = job(true, 64, 512);
-    assert_eq!(
-        rate(&hardware, blocks, 6_000),
-        rate(&plain(), blocks, 6_000)
-    );
+    assert_eq!(rate(&hardware, blocks, 6_000), rate(&plain(), blocks, 6_000));
     let longer = job(true, 64, 1024);
     assert!(rate(&hardware, longer, 6_000) < 0.5 * rate(&plain(), longer, 6_000));
 }
@@ -104,13 +84,7 @@ fn a_block_read_by_hardware_takes_no_slot() {
 fn waiting_for_a_slot_costs_no_energy() {
     let joules = |profile: &Profile| {
         let mut drive = filled(profile);
-        let (_, end) = run(
-            &mut drive,
-            job(true, 64, 4096),
-            Nanos::ZERO,
-            Nanos::MAX,
-            6_000,
-        );
+        let (_, end) = run(&mut drive, job(true, 64, 4096), Nanos::ZERO, Nanos::MAX, 6_000);
         let idle_uj = u64::from(profile.power.idle_mw.value) * end.0 / 1_000_000;
         // Past the step of 50 ms under way.
         let later = drive.telemetry(end + Nanos::SECOND);
@@ -145,20 +119,11 @@ fn a_saturated_data_path_is_slower_by_one_list_per_long_read() {
     for (block, lists) in [(8192, 0.0), (65_536, 1.0)] {
         let took = |profile: Profile| {
             let mut drive = filled(&profile);
-            let ran = run(
-                &mut drive,
-                job(true, 64, block),
-                Nanos::ZERO,
-                Nanos::MAX,
-                2_000,
-            );
+            let ran = run(&mut drive, job(true, 64, block), Nanos::ZERO, Nanos::MAX, 2_000);
             ran.1.0 as f64
         };
         let more_ns = (took(slow(with_list())) - took(slow(plain()))) / 2_000.0;
-        assert!(
-            (more_ns - lists * LIST_NS as f64).abs() < 250.0,
-            "{block}: {more_ns} ns"
-        );
+        assert!((more_ns - lists * LIST_NS as f64).abs() < 250.0, "{block}: {more_ns} ns");
     }
 }
 
@@ -177,10 +142,7 @@ fn read_ahead_takes_the_stripes_of_a_page_with_one_sense() {
     // At random each stripe is a sense of its own: sixteen dies give 16 x 4 KiB per sense.
     let random = rate(&striped, job(true, 64, 65_536), 2_000);
     let bound = 16.0 * 4096.0 / 200e-6 / f64::from(1 << 20);
-    assert!(
-        (0.9 * bound..1.02 * bound).contains(&random),
-        "{random} {bound}"
-    );
+    assert!((0.9 * bound..1.02 * bound).contains(&random), "{random} {bound}");
 }
 
 /// Two planes of 16 KiB, a mapping unit on each in turn; sense times do not vary.
@@ -202,10 +164,7 @@ fn with_planes(single: Option<u64>) -> Profile {
 fn planes_of_a_die_read_one_after_the_other() {
     let more = |single| {
         let latency = |len| latency_ns(&with_planes(single), len);
-        [
-            latency(8192) - latency(4096),
-            latency(16_384) - latency(8192),
-        ]
+        [latency(8192) - latency(4096), latency(16_384) - latency(8192)]
     };
     let [transfer_ns, die_ns] = more(None);
     let [sense_ns, dies_ns] = more(Some(4096));

@@ -16,14 +16,7 @@ fn fresh(name: &str) -> Drive {
 /// Bytes per second of a job of `count` commands, from the first submission to the last completion.
 fn rate(name: &str, op: Op, random: bool, threads: u32, block: u32, count: u64) -> f64 {
     let mut drive = fresh(name);
-    let job = Job {
-        op,
-        random,
-        threads,
-        block,
-        area: 64 << 30,
-        first: 0,
-    };
+    let job = Job { op, random, threads, block, area: 64 << 30, first: 0 };
     let (bytes, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, count);
     bytes as f64 / end.as_secs_f64()
 }
@@ -55,19 +48,14 @@ fn no_number_is_fitted() {
 /// Within the link, and at least 80 % of the data sheet's (reference/hardware.toml).
 #[test]
 fn sequential_reads_stay_within_the_link_and_near_the_data_sheet() {
-    for (name, rated) in [
-        ("samsung-980-pro", 7_000e6),
-        ("samsung-pm9d3a", 12_000e6),
-        ("solidigm-d5-p5336", 7_000e6),
-    ] {
+    for (name, rated) in
+        [("samsung-980-pro", 7_000e6), ("samsung-pm9d3a", 12_000e6), ("solidigm-d5-p5336", 7_000e6)]
+    {
         let profile = Profile::builtin(name).expect("a built-in profile");
         let limit = link_bytes_per_second(&profile);
         let got = rate(name, Op::Read, false, 64, 131_072, 40_000);
         println!("{name}: {got:.3e} B/s, data sheet {rated:.3e}, link {limit:.3e}");
-        assert!(
-            got <= limit * 1.001,
-            "{name}: {got:.3e} of {limit:.3e} B/s of the link"
-        );
+        assert!(got <= limit * 1.001, "{name}: {got:.3e} of {limit:.3e} B/s of the link");
         assert!(got >= 0.8 * rated, "{name}: {got:.3e} of {rated:.3e} B/s");
     }
     let pcie_4 = rate("samsung-980-pro", Op::Read, false, 64, 131_072, 40_000);
@@ -85,20 +73,13 @@ fn random_reads_are_limited_by_cores_or_dies_and_by_latency_at_depth_1() {
         let core_ns = firmware.read_command_ns.value + firmware.read_page_ns.value;
         let sense_ns = nand.read_ns.value.iter().sum::<u64>() / nand.read_ns.value.len() as u64;
         let cores = f64::from(firmware.cores.value) * 1e9 / core_ns as f64;
-        assert!(
-            nand.independent_plane_reads
-                .as_ref()
-                .is_some_and(|reads| reads.value)
-        );
+        assert!(nand.independent_plane_reads.as_ref().is_some_and(|reads| reads.value));
         let planes = f64::from(nand.dies.value) * f64::from(nand.planes.value);
         let planes = planes * 1e9 / sense_ns as f64;
         let many = rate(name, Op::Read, true, 1024, 4096, 400_000) / 4096.0;
         let limit = cores.min(planes);
         println!("{name}: {many:.0} reads/s; cores allow {cores:.0}, planes {planes:.0}");
-        assert!(
-            (0.8 * limit..1.02 * limit).contains(&many),
-            "{name}: {many} of {limit}"
-        );
+        assert!((0.8 * limit..1.02 * limit).contains(&many), "{name}: {many} of {limit}");
         let one = rate(name, Op::Read, true, 1, 4096, 2_000) / 4096.0;
         assert!(one < 1e9 / sense_ns as f64, "{name}: {one}");
     }
@@ -110,14 +91,7 @@ fn random_reads_are_limited_by_cores_or_dies_and_by_latency_at_depth_1() {
 fn the_write_amplification_of_the_qlc_drive_is_its_indirection_unit() {
     let amplification = |name: &str, block: u32| {
         let mut drive = fresh(name);
-        let job = Job {
-            op: Op::Write,
-            random: true,
-            threads: 32,
-            block,
-            area: 64 << 30,
-            first: 0,
-        };
+        let job = Job { op: Op::Write, random: true, threads: 32, block, area: 64 << 30, first: 0 };
         let (_, end) = run(&mut drive, job, Nanos::ZERO, Nanos::MAX, 40_000);
         let health = drive.telemetry(end + Nanos::from_millis(100));
         health.nand_bytes_written as f64 / health.host_bytes_written as f64
@@ -154,10 +128,7 @@ fn small_writes_to_the_qlc_drive_are_slower_than_whole_units() {
 fn the_client_drive_falls_from_slc_to_tlc_rate() {
     let mut drive = drive(
         "samsung-980-pro",
-        DriveOptions {
-            state: assay_ssd::InitialState::Fresh,
-            ..DriveOptions::default()
-        },
+        DriveOptions { state: assay_ssd::InitialState::Fresh, ..DriveOptions::default() },
     );
     let job = |first| Job {
         op: Op::Write,

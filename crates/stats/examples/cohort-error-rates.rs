@@ -14,10 +14,7 @@ mod rates;
 
 fn main() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "| simulated | promised | found | cohorts |\n|---|---|---:|---:|"
-    )?;
+    writeln!(out, "| simulated | promised | found | cohorts |\n|---|---|---:|---:|")?;
     for rate in rates::all(10) {
         let (found, cohorts) = (100.0 * rate.found, group_digits(u64::from(rate.cohorts)));
         let (least, most) = rate.bounds;
@@ -25,11 +22,7 @@ fn main() -> std::io::Result<()> {
             true => "",
             false => " (beyond the bounds of the test)",
         };
-        writeln!(
-            out,
-            "| {} | {} | {found:.1} %{mark} | {cohorts} |",
-            rate.what, rate.promised
-        )?;
+        writeln!(out, "| {} | {} | {found:.1} %{mark} | {cohorts} |", rate.what, rate.promised)?;
     }
     Ok(())
 }

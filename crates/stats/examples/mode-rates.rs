@@ -59,11 +59,7 @@ fn main() {
     println!("|---|---:|---:|---:|");
     for memory in [0.0, 0.5, 0.8, 0.9, 0.97, 0.99] {
         let name = format!("AR({memory})");
-        row(
-            &name,
-            |n| n > 1,
-            |length, rng| with_memory(memory, false, length, rng),
-        );
+        row(&name, |n| n > 1, |length, rng| with_memory(memory, false, length, rng));
     }
     row(
         "AR(0.97) and independent noise",
@@ -73,17 +69,9 @@ fn main() {
     row(
         "lognormal",
         |n| n > 1,
-        |length, rng| {
-            (0..length)
-                .map(|_| 1000.0 * (0.5 * rng.normal()).exp())
-                .collect()
-        },
+        |length, rng| (0..length).map(|_| 1000.0 * (0.5 * rng.normal()).exp()).collect(),
     );
-    row(
-        "uniform",
-        |n| n > 1,
-        |length, rng| (0..length).map(|_| 1000.0 * rng.unit_f64()).collect(),
-    );
+    row("uniform", |n| n > 1, |length, rng| (0..length).map(|_| 1000.0 * rng.unit_f64()).collect());
     row(
         "trend of 5 standard deviations",
         |n| n > 1,
@@ -108,10 +96,6 @@ fn main() {
             "{:.0} % low, {apart} standard deviations apart, a cycle of {cycle}",
             share * 100.0
         );
-        row(
-            &name,
-            |n| n == 2,
-            |length, rng| two_levels(share, apart, cycle, length, rng),
-        );
+        row(&name, |n| n == 2, |length, rng| two_levels(share, apart, cycle, length, rng));
     }
 }

@@ -48,9 +48,8 @@ fn main() -> std::io::Result<()> {
     for drives in sizes() {
         let mut rng = Rng::stream(drives as u64, "outlier-limits");
         let cohorts = (DRAWS / drives).clamp(COHORTS.0, COHORTS.1);
-        let mut largest: Vec<f64> = (0..cohorts)
-            .map(|_| largest_distance(&mut rng, drives))
-            .collect();
+        let mut largest: Vec<f64> =
+            (0..cohorts).map(|_| largest_distance(&mut rng, drives)).collect();
         largest.sort_by(f64::total_cmp);
         let at = ((1.0 - FALSE_ALARM) * cohorts as f64) as usize;
         writeln!(out, "    ({drives}, {:.3}),", largest[at])?;

@@ -62,10 +62,7 @@ fn regenerate(path: &str) -> Result<(), String> {
 
 /// The text with what is between `<!-- KEY:begin -->` and `<!-- KEY:end -->` replaced.
 fn replaced(text: &str, key: &str, table: &str) -> Result<String, String> {
-    let (begin, end) = (
-        format!("<!-- {key}:begin -->"),
-        format!("<!-- {key}:end -->"),
-    );
+    let (begin, end) = (format!("<!-- {key}:begin -->"), format!("<!-- {key}:end -->"));
     let missing = || format!("has no {begin} and {end}");
     let (before, rest) = text.split_once(&begin).ok_or_else(missing)?;
     let (_, after) = rest.split_once(&end).ok_or_else(missing)?;

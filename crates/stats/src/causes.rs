@@ -110,9 +110,7 @@ impl From<BTreeMap<String, u64>> for ErrorCauses {
             Some((number, _, _)) => Some(*number),
             None => name.parse().ok(),
         };
-        let known = names
-            .into_iter()
-            .filter_map(|(name, count)| Some((number(&name)?, count)));
+        let known = names.into_iter().filter_map(|(name, count)| Some((number(&name)?, count)));
         ErrorCauses(known.collect())
     }
 }

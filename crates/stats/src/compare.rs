@@ -108,10 +108,7 @@ pub struct RunValue {
 
 impl From<Estimate> for RunValue {
     fn from(estimate: Estimate) -> RunValue {
-        RunValue {
-            value: estimate.mean,
-            estimate: Some(estimate),
-        }
+        RunValue { value: estimate.mean, estimate: Some(estimate) }
     }
 }
 
@@ -129,11 +126,7 @@ pub struct ComparisonSettings {
 
 impl Default for ComparisonSettings {
     fn default() -> ComparisonSettings {
-        ComparisonSettings {
-            level: LEVEL,
-            minimum_effect: MINIMUM_EFFECT,
-            repeatability: None,
-        }
+        ComparisonSettings { level: LEVEL, minimum_effect: MINIMUM_EFFECT, repeatability: None }
     }
 }
 
@@ -213,11 +206,7 @@ fn satterthwaite(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
 
 /// Of a variance, from the sum of its squared parts over their degrees of freedom.
 fn effective_degrees(variance: f64, shares: f64) -> f64 {
-    if shares > 0.0 {
-        variance * variance / shares
-    } else {
-        f64::MAX
-    }
+    if shares > 0.0 { variance * variance / shares } else { f64::MAX }
 }
 
 /// The widest half-width, with its error.
@@ -366,10 +355,7 @@ pub fn compare(
     comparison.basis = Some(basis);
     let single = a.runs + b.runs == 2.0;
     comparison.answer(log_ratio, half, single, better, settings);
-    let is_open = matches!(
-        comparison.answer,
-        Difference::CannotTell | Difference::RunsDiffer
-    );
+    let is_open = matches!(comparison.answer, Difference::CannotTell | Difference::RunsDiffer);
     if is_open && beyond() {
         comparison.answer_by_size(log_ratio, better);
     }

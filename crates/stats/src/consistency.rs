@@ -46,10 +46,9 @@ pub fn score(values: &[f64], last: usize) -> Option<Score> {
     let modes = modes(seen).unwrap_or_default();
     // The median of several modes is a value of one of them, and the others are no outliers.
     let (lowest, highest) = match modes[..] {
-        [low, .., high] => (
-            low.level - reach(low.stddev, low.level),
-            high.level + reach(high.stddev, high.level),
-        ),
+        [low, .., high] => {
+            (low.level - reach(low.stddev, low.level), high.level + reach(high.stddev, high.level))
+        }
         _ => {
             let reach = reach(MAD_TO_SIGMA * deviation, median);
             (median - reach, median + reach)

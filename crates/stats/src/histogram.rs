@@ -81,14 +81,7 @@ impl Histogram {
 
     /// `counts` are all 0.
     fn with_counts(counts: Box<[u64]>) -> Histogram {
-        Histogram {
-            counts,
-            count: 0,
-            overflow: 0,
-            sum_ns: 0,
-            min_ns: u64::MAX,
-            max_ns: 0,
-        }
+        Histogram { counts, count: 0, overflow: 0, sum_ns: 0, min_ns: u64::MAX, max_ns: 0 }
     }
 
     #[inline]
@@ -255,16 +248,8 @@ impl Histogram {
     pub fn encode(&self) -> String {
         let mut bytes = Vec::with_capacity(64);
         let [low, high] = [self.sum_ns as u64, (self.sum_ns >> 64) as u64];
-        let head = [
-            self.count,
-            self.overflow,
-            low,
-            high,
-            self.min().0,
-            self.max_ns,
-        ];
-        head.into_iter()
-            .for_each(|number| push_leb128(&mut bytes, number));
+        let head = [self.count, self.overflow, low, high, self.min().0, self.max_ns];
+        head.into_iter().for_each(|number| push_leb128(&mut bytes, number));
         let mut previous = 0;
         for (bucket, count) in self.occupied() {
             push_leb128(&mut bytes, (bucket - previous) as u64);
@@ -276,9 +261,7 @@ impl Histogram {
 
     /// Read what [`Histogram::encode`] wrote; an error if its counts do not add up.
     pub fn decode(text: &str) -> Result<Histogram, DecodeError> {
-        let bytes = BASE64
-            .decode(text.trim())
-            .map_err(|_| DecodeError::NotBase64)?;
+        let bytes = BASE64.decode(text.trim()).map_err(|_| DecodeError::NotBase64)?;
         let mut rest = bytes.as_slice();
         let mut next = || take_leb128(&mut rest);
         let (count, overflow) = (next()?, next()?);
@@ -304,14 +287,8 @@ impl Histogram {
             return Err(DecodeError::Malformed);
         }
         if count > 0 {
-            histogram = Histogram {
-                counts: histogram.counts,
-                count,
-                overflow,
-                sum_ns,
-                min_ns,
-                max_ns,
-            };
+            histogram =
+                Histogram { counts: histogram.counts, count, overflow, sum_ns, min_ns, max_ns };
             // Minimum and maximum bound every walk over the buckets, so they must be true.
             let walked: u64 = histogram.occupied().map(|(_, n)| n).sum();
             if walked + overflow != count {
@@ -325,10 +302,7 @@ impl Histogram {
 impl fmt::Debug for Histogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, min, max, overflow) = (self.count, self.min(), self.max(), self.overflow);
-        write!(
-            f,
-            "Histogram({count} values, {min} to {max}, overflow {overflow})"
-        )
+        write!(f, "Histogram({count} values, {min} to {max}, overflow {overflow})")
     }
 }
 

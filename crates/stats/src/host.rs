@@ -74,11 +74,7 @@ impl HostLoadSum {
         sum.idle_pct += load.idle_pct;
         sum.steal_pct += load.steal_pct;
         sum.context_switches_per_s += load.context_switches_per_s;
-        let before = if self.spans == 0 {
-            Some(0.0)
-        } else {
-            sum.package_w
-        };
+        let before = if self.spans == 0 { Some(0.0) } else { sum.package_w };
         sum.package_w = before.zip(load.package_w).map(|(sum, w)| sum + w);
         self.spans += 1;
     }

@@ -15,11 +15,7 @@ const CHANCE: f64 = 3.0;
 /// A Poisson count of mean n has the standard deviation sqrt(n).
 pub fn chance_share(offered_per_s: f64, seconds: f64) -> f64 {
     let arrivals = offered_per_s * seconds;
-    if arrivals > 0.0 {
-        CHANCE / arrivals.sqrt()
-    } else {
-        0.0
-    }
+    if arrivals > 0.0 { CHANCE / arrivals.sqrt() } else { 0.0 }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -116,17 +116,11 @@ fn distinct(series: &[f64], path: &[usize]) -> Vec<Mode> {
             .max_by(|a, b| a.0.total_cmp(&b.0));
         // One change at a time, because each changes shares and visits of the others.
         if let Some((level, _)) = levels.iter().find(rare) {
-            path.iter_mut()
-                .filter(|at| **at == Some(*level))
-                .for_each(|at| *at = None);
+            path.iter_mut().filter(|at| **at == Some(*level)).for_each(|at| *at = None);
         } else if let Some((_, into, from)) = unresolved {
-            path.iter_mut()
-                .filter(|at| **at == Some(from))
-                .for_each(|at| *at = Some(into));
+            path.iter_mut().filter(|at| **at == Some(from)).for_each(|at| *at = Some(into));
         } else if let Some((level, _)) = levels.iter().find(passing) {
-            path.iter_mut()
-                .filter(|at| **at == Some(*level))
-                .for_each(|at| *at = None);
+            path.iter_mut().filter(|at| **at == Some(*level)).for_each(|at| *at = None);
         } else {
             return levels.into_iter().map(|(_, mode)| mode).collect();
         }
@@ -166,12 +160,7 @@ fn at_most(few: usize, tosses: usize) -> f64 {
 
 /// `None` without values.
 fn of_level(series: &[f64], path: &[Option<usize>], level: usize) -> Option<Mode> {
-    let own = || {
-        series
-            .iter()
-            .zip(path)
-            .filter(|(_, at)| **at == Some(level))
-    };
+    let own = || series.iter().zip(path).filter(|(_, at)| **at == Some(level));
     let values: Vec<f64> = own().map(|(v, _)| *v).collect();
     let median = assay_units::median(values.iter().copied())?;
     // Values in no mode do not end a visit.
@@ -183,10 +172,7 @@ fn of_level(series: &[f64], path: &[Option<usize>], level: usize) -> Option<Mode
         own.map(|run| run.len()).collect()
     };
     let visits = own_runs(&runs);
-    let inner = runs
-        .get(1..runs.len() - 1)
-        .map(own_runs)
-        .unwrap_or_default();
+    let inner = runs.get(1..runs.len() - 1).map(own_runs).unwrap_or_default();
     let whole = if inner.is_empty() { &visits } else { &inner };
     let dwell = whole.iter().sum::<usize>() as f64 / whole.len() as f64;
     let in_mode = values.len() as f64;

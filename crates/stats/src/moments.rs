@@ -20,9 +20,5 @@ pub(crate) fn slope(values: &[f64]) -> f64 {
         product += x * (value - mean);
         squares += x * x;
     }
-    if squares > 0.0 {
-        product / squares
-    } else {
-        0.0
-    }
+    if squares > 0.0 { product / squares } else { 0.0 }
 }

@@ -25,10 +25,7 @@ pub struct OpInterval {
 
 impl OpInterval {
     fn new(keep_service: bool) -> OpInterval {
-        OpInterval {
-            service: keep_service.then(Histogram::new),
-            ..OpInterval::default()
-        }
+        OpInterval { service: keep_service.then(Histogram::new), ..OpInterval::default() }
     }
 
     fn clear(&mut self) {
@@ -213,12 +210,7 @@ impl Recorder {
     }
 
     pub fn record_submission(&mut self, at: Nanos, op: Op, offset_bytes: u64, len_bytes: u32) {
-        self.submitted.push(SubmittedIo {
-            at: at - self.start,
-            op,
-            offset_bytes,
-            len_bytes,
-        });
+        self.submitted.push(SubmittedIo { at: at - self.start, op, offset_bytes, len_bytes });
     }
 
     /// `result` is a negated error number, or the bytes that a short I/O moved.
@@ -235,10 +227,7 @@ impl Recorder {
         let end = now.min(self.boundary);
         let spare = self.spare_lists.pop();
         let mut ops = spare.unwrap_or_else(|| Vec::with_capacity(OPS.len()));
-        ops.extend(
-            OPS.into_iter()
-                .filter_map(|op| Some((op, self.ops[op as usize].take()?))),
-        );
+        ops.extend(OPS.into_iter().filter_map(|op| Some((op, self.ops[op as usize].take()?))));
         let interval = Interval {
             index: self.index,
             ramp: self.span_start < self.ramp_end,

@@ -159,14 +159,7 @@ impl SteadyRule {
             return Err(no_such());
         }
         let limit = limit(value);
-        Ok((
-            figure,
-            SteadyRule::Fio {
-                criterion,
-                limit,
-                window,
-            },
-        ))
+        Ok((figure, SteadyRule::Fio { criterion, limit, window }))
     }
 
     pub fn window(&self) -> usize {
@@ -179,31 +172,22 @@ impl SteadyRule {
     pub fn half_band(&self, mean: f64) -> Option<f64> {
         match *self {
             SteadyRule::Snia { range_pct, .. } => Some(mean * range_pct / 200.0),
-            SteadyRule::Fio {
-                criterion, limit, ..
-            } => (criterion == FioCriterion::MeanDeviation).then(|| match limit {
-                SteadyLimit::Absolute(limit) => limit,
-                SteadyLimit::Percent(limit) => mean * limit / 100.0,
-            }),
+            SteadyRule::Fio { criterion, limit, .. } => (criterion == FioCriterion::MeanDeviation)
+                .then(|| match limit {
+                    SteadyLimit::Absolute(limit) => limit,
+                    SteadyLimit::Percent(limit) => mean * limit / 100.0,
+                }),
         }
     }
 
     pub fn text(&self) -> String {
         match *self {
-            SteadyRule::Snia {
-                window,
-                range_pct,
-                excursion_pct,
-            } => format!(
+            SteadyRule::Snia { window, range_pct, excursion_pct } => format!(
                 "SNIA SSS PTS: over the last {window} rounds, largest less smallest at most \
                  {range_pct} % of the mean, and rise of the least-squares line at most \
                  {excursion_pct} % of the mean"
             ),
-            SteadyRule::Fio {
-                criterion,
-                limit,
-                window,
-            } => {
+            SteadyRule::Fio { criterion, limit, window } => {
                 let what = match criterion {
                     FioCriterion::Slope => "slope of the least-squares line per round less than",
                     FioCriterion::MeanDeviation => "every value off the mean by less than",
@@ -229,9 +213,7 @@ impl SteadyRule {
         if values.len() < window {
             let why = format!("only {} of {window} rounds", values.len());
             return SteadyEvaluation {
-                mean: Some(mean(values))
-                    .filter(|mean| mean.is_finite())
-                    .unwrap_or(0.0),
+                mean: Some(mean(values)).filter(|mean| mean.is_finite()).unwrap_or(0.0),
                 ..unsteady(all, why)
             };
         }
@@ -253,19 +235,13 @@ impl SteadyRule {
         let excursion_pct = slope.abs() * (window - 1) as f64 / mean * 100.0;
         let farthest = (largest - mean).max(mean - smallest);
         let why = match *self {
-            SteadyRule::Snia {
-                range_pct: range_most,
-                excursion_pct: excursion_most,
-                ..
-            } => {
+            SteadyRule::Snia { range_pct: range_most, excursion_pct: excursion_most, .. } => {
                 let range = beyond_range(range_pct, range_most);
                 let excursion = beyond_excursion(slope, excursion_pct, excursion_most);
                 let failed: Vec<String> = range.into_iter().chain(excursion).collect();
                 (!failed.is_empty()).then(|| failed.join("; "))
             }
-            SteadyRule::Fio {
-                criterion, limit, ..
-            } => {
+            SteadyRule::Fio { criterion, limit, .. } => {
                 let (what, size) = match criterion {
                     FioCriterion::Slope => ("slope per round", slope.abs()),
                     FioCriterion::MeanDeviation => ("largest distance from the mean", farthest),
@@ -303,11 +279,7 @@ impl SteadyRule {
 }
 
 fn unsteady(window: (u32, u32), why: String) -> SteadyEvaluation {
-    SteadyEvaluation {
-        window,
-        why: Some(why),
-        ..SteadyEvaluation::default()
-    }
+    SteadyEvaluation { window, why: Some(why), ..SteadyEvaluation::default() }
 }
 
 fn at_most(value: f64, limit: f64) -> bool {

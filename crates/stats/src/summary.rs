@@ -49,9 +49,8 @@ pub struct LatencySummary {
 
 impl LatencySummary {
     pub fn of(histogram: &Histogram) -> LatencySummary {
-        let [p50, p90, p95, p99, p99_9, p99_99, p99_999, p99_9999] = histogram
-            .percentiles(PERCENTILES.map(|(_, share)| share))
-            .map(|ns| ns.0);
+        let [p50, p90, p95, p99, p99_9, p99_99, p99_999, p99_9999] =
+            histogram.percentiles(PERCENTILES.map(|(_, share)| share)).map(|ns| ns.0);
         LatencySummary {
             samples: histogram.count(),
             mean: histogram.mean_ns(),

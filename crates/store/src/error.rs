@@ -153,11 +153,7 @@ impl StoreError {
     /// For `map_err`: an I/O error of this action on this path.
     pub fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
         let path = path.to_owned();
-        move |source| StoreError::Io {
-            action,
-            path,
-            source,
-        }
+        move |source| StoreError::Io { action, path, source }
     }
 }
 

@@ -27,7 +27,5 @@ pub fn folders(at: &Path, levels: usize, visit: &mut dyn FnMut(&Path, bool)) -> 
         }
     }
     below.sort();
-    below
-        .iter()
-        .try_for_each(|folder| folders(folder, levels - 1, visit))
+    below.iter().try_for_each(|folder| folders(folder, levels - 1, visit))
 }

@@ -93,9 +93,7 @@ fn remains(folder: &Path) -> io::Result<Remains> {
 /// As [`assay_output::Replacement`] names it.
 fn is_temporary_manifest(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    let rest = name
-        .strip_prefix('.')
-        .and_then(|n| n.strip_prefix(MANIFEST_FILE));
+    let rest = name.strip_prefix('.').and_then(|n| n.strip_prefix(MANIFEST_FILE));
     rest.is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".tmp"))
 }
 

@@ -44,10 +44,7 @@ pub struct JournalWriter {
 impl JournalWriter {
     /// Begins a new journal. Fails when the file exists.
     pub fn create(path: &Path) -> Result<JournalWriter, StoreError> {
-        JournalWriter::locked(
-            path,
-            create_to_append(path).map_err(StoreError::io("create", path))?,
-        )
+        JournalWriter::locked(path, create_to_append(path).map_err(StoreError::io("create", path))?)
     }
 
     /// Continues a journal. A torn last line is cut off; a last line that lacks only its line end,
@@ -180,10 +177,7 @@ pub(crate) fn may_have_null(json: &[u8]) -> bool {
 }
 
 fn unwritable(path: &Path, reason: String) -> StoreError {
-    StoreError::Unwritable {
-        path: path.to_owned(),
-        reason,
-    }
+    StoreError::Unwritable { path: path.to_owned(), reason }
 }
 
 /// Does not read the entry back.
@@ -198,10 +192,7 @@ pub(crate) fn encode_unread(
     let json = &buffer[start + HEAD_BYTES..];
     if json.len() as u64 + HEAD_BYTES as u64 > MAX_LINE_BYTES {
         let bytes = json.len();
-        return Err(unwritable(
-            path,
-            format!("its line would be {bytes} bytes long"),
-        ));
+        return Err(unwritable(path, format!("its line would be {bytes} bytes long")));
     }
     let head = head_of(json);
     buffer[start..start + HEAD_BYTES].copy_from_slice(head.as_bytes());
@@ -283,14 +274,14 @@ pub fn parse_line(line: &[u8]) -> LineContent {
         Ok(json) => json,
         Err(reason) => return LineContent::Damaged(reason),
     };
-    serde_json::from_slice(json)
-        .map(LineContent::Entry)
-        .unwrap_or_else(|error| match serde_json::from_slice::<Kind>(json) {
+    serde_json::from_slice(json).map(LineContent::Entry).unwrap_or_else(|error| {
+        match serde_json::from_slice::<Kind>(json) {
             Ok(Kind { event }) if !Entry::KINDS.contains(&event.as_str()) => {
                 LineContent::Unknown(event)
             }
             _ => LineContent::Damaged(format!("its content is not an event: {error}")),
-        })
+        }
+    })
 }
 
 /// Reads a journal line by line; damage is content, not an error.
@@ -314,21 +305,15 @@ impl JournalReader<io::BufReader<File>> {
 impl<R: BufRead> JournalReader<R> {
     /// Over any bytes.
     pub fn new(input: R) -> JournalReader<R> {
-        JournalReader {
-            input,
-            number: 0,
-            offset: 0,
-            line: Vec::new(),
-        }
+        JournalReader { input, number: 0, offset: 0, line: Vec::new() }
     }
 
     /// The next line; `None` at the end.
     pub fn next_line(&mut self) -> io::Result<Option<Line>> {
         self.line.clear();
         let offset = self.offset;
-        let mut read = (&mut self.input)
-            .take(MAX_LINE_BYTES)
-            .read_until(b'\n', &mut self.line)? as u64;
+        let mut read =
+            (&mut self.input).take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line)? as u64;
         if read == 0 {
             return Ok(None);
         }
@@ -346,11 +331,7 @@ impl<R: BufRead> JournalReader<R> {
             }
         };
         self.offset += read;
-        Ok(Some(Line {
-            number: self.number,
-            offset,
-            content,
-        }))
+        Ok(Some(Line { number: self.number, offset, content }))
     }
 }
 

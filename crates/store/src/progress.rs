@@ -134,10 +134,9 @@ impl RunProgress {
     }
 
     fn interval(&mut self, record: &IntervalRecord) {
-        let (Some(drive), Some(latest)) = (
-            self.figures.drives.get_mut(record.drive),
-            self.latest.get_mut(record.drive),
-        ) else {
+        let (Some(drive), Some(latest)) =
+            (self.figures.drives.get_mut(record.drive), self.latest.get_mut(record.drive))
+        else {
             return;
         };
         let is_part = (latest.index, latest.ramp) == (record.index, record.ramp);

@@ -52,8 +52,5 @@ pub fn write_unflushed(path: &Path, text: &str) -> Result<(), StoreError> {
         new.file.write_all(text.as_bytes())?;
         new.commit_unflushed()
     };
-    write().map_err(|source| StoreError::Unwritten {
-        path: path.to_owned(),
-        source,
-    })
+    write().map_err(|source| StoreError::Unwritten { path: path.to_owned(), source })
 }

@@ -66,12 +66,8 @@ impl RunWriter {
         // The journal first: a folder with a manifest always has its journal too.
         let (path, mut journal) = make_folder(destination, &manifest.run_id)?;
         let manifest_sha256 = hexadecimal(&Sha256::digest(text.as_bytes()));
-        let begun = journal.append_all(&[Entry::Manifest {
-            sha256: manifest_sha256.clone(),
-        }]);
-        begun
-            .and_then(|()| journal.sync())
-            .map_err(StoreError::before_the_run)?;
+        let begun = journal.append_all(&[Entry::Manifest { sha256: manifest_sha256.clone() }]);
+        begun.and_then(|()| journal.sync()).map_err(StoreError::before_the_run)?;
         // Its name too: after a loss of power a later name can be there without an earlier one.
         sync_folder(&path)?;
         replace_content(&path.join(MANIFEST_FILE), text.as_bytes())?;
@@ -103,11 +99,7 @@ impl RunWriter {
         if run.outcome == Some(RunEnd::Complete) {
             // Killed between the last line and the checksums: write those.
             if !path.join(CHECKSUM_FILE).exists() {
-                write_checksums(
-                    path,
-                    &sha256_of(&journal_path)?,
-                    &sha256_of(&manifest_path)?,
-                )?;
+                write_checksums(path, &sha256_of(&journal_path)?, &sha256_of(&manifest_path)?)?;
             }
             return Err(StoreError::AlreadyComplete(path.to_owned()));
         }
@@ -249,19 +241,13 @@ impl Manifest {
                 io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => no_manifest(folder),
                 _ => StoreError::io("read", &path)(error),
             })?;
-        let damaged = |reason: String| StoreError::Manifest {
-            path: path.clone(),
-            reason,
-        };
+        let damaged = |reason: String| StoreError::Manifest { path: path.clone(), reason };
         // The version first: a newer layout need not look like this one anywhere else.
         let not_json =
             |error: serde_json::Error| or_torn_manifest(folder, damaged(error.to_string()));
         let version: Version = serde_json::from_slice(&text).map_err(not_json)?;
         if version.schema > u64::from(SCHEMA) {
-            return Err(StoreError::NewerSchema {
-                path: folder.to_owned(),
-                found: version.schema,
-            });
+            return Err(StoreError::NewerSchema { path: folder.to_owned(), found: version.schema });
         }
         let manifest: Manifest = serde_json::from_slice(&text).map_err(not_json)?;
         check_plan(&manifest).map_err(damaged)?;
@@ -280,9 +266,7 @@ fn check_plan(manifest: &Manifest) -> Result<(), String> {
         }
         for (at, &drive) in cell.drives.iter().enumerate() {
             if drive >= drives {
-                return Err(format!(
-                    "the cell {id:?} names drive {drive}, but there are {drives}"
-                ));
+                return Err(format!("the cell {id:?} names drive {drive}, but there are {drives}"));
             }
             if cell.drives[..at].contains(&drive) {
                 return Err(format!("the cell {id:?} names drive {drive} twice"));
@@ -365,10 +349,7 @@ pub(crate) fn sha256_of(path: &Path) -> Result<String, StoreError> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 256 << 10];
     loop {
-        match file
-            .read(&mut buffer)
-            .map_err(StoreError::io("read", path))?
-        {
+        match file.read(&mut buffer).map_err(StoreError::io("read", path))? {
             0 => return Ok(hexadecimal(&hasher.finalize())),
             read => hasher.update(&buffer[..read]),
         }

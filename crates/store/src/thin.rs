@@ -21,11 +21,8 @@ pub(crate) fn thin(points: &[(Nanos, u64)], deadlines_ns: &[u64]) -> Vec<(Nanos,
     if points.len() <= MAX_POINTS {
         return points.to_vec();
     }
-    let at_rank = |rank: u64| {
-        points
-            .partition_point(|&(_, seen)| seen < rank)
-            .min(points.len() - 1)
-    };
+    let at_rank =
+        |rank: u64| points.partition_point(|&(_, seen)| seen < rank).min(points.len() - 1);
     let body = (0..=BODY_POINTS)
         .map(|i| (u128::from(total) * u128::from(i) / u128::from(BODY_POINTS)) as u64);
     let decades = (total as f64).log10();

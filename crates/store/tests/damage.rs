@@ -36,9 +36,7 @@ fn tiny() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
     assert_eq!(manifest.cells.len(), 4);
     let under = Destination::Under(dir.path().to_owned());
     let mut writer = RunWriter::create(&under, &manifest).unwrap();
-    writer
-        .append_all(&fixtures::entries(&manifest, SMALL))
-        .unwrap();
+    writer.append_all(&fixtures::entries(&manifest, SMALL)).unwrap();
     let path = writer.finish(RunEnd::Complete, "then").unwrap();
     let journal = fs::read(path.join(JOURNAL_FILE)).unwrap();
     (dir, path, journal)
@@ -100,23 +98,12 @@ fn a_run_truncated_at_any_byte_is_resumable() {
         fs::write(&journal_path, &journal[..len]).unwrap();
         let before = without_notes(Run::open(&path).unwrap());
         let (mut writer, run) = RunWriter::resume(&path).unwrap();
-        assert_eq!(
-            run.damaged_lines,
-            Vec::<String>::new(),
-            "at {len}: the torn line is gone"
-        );
+        assert_eq!(run.damaged_lines, Vec::<String>::new(), "at {len}: the torn line is gone");
         assert_eq!(run, before, "at {len}: mending neither loses nor invents");
-        let start = Entry::Start {
-            at: "later".to_owned(),
-            resumed: writer.resumed,
-        };
+        let start = Entry::Start { at: "later".to_owned(), resumed: writer.resumed };
         writer.append(&start).unwrap();
         drop(writer);
-        assert_eq!(
-            Run::open(&path).unwrap().damaged_lines,
-            Vec::<String>::new(),
-            "at {len}"
-        );
+        assert_eq!(Run::open(&path).unwrap().damaged_lines, Vec::<String>::new(), "at {len}");
     }
 }
 
@@ -145,22 +132,11 @@ fn a_flipped_bit_invalidates_only_its_line() {
                 }
             }
         }
-        assert!(
-            (1..=2).contains(&lost),
-            "byte {at} bit {bit}: {lost} lines lost"
-        );
+        assert!((1..=2).contains(&lost), "byte {at} bit {bit}: {lost} lines lost");
         let hit_line_end = journal[at] == b'\n' && at + 1 < journal.len();
-        assert_eq!(
-            kept,
-            ends.len() - 1 - usize::from(hit_line_end),
-            "byte {at} bit {bit}"
-        );
+        assert_eq!(kept, ends.len() - 1 - usize::from(hit_line_end), "byte {at} bit {bit}");
         let run = Run::open(&path).unwrap();
-        assert!(
-            run.damaged_lines
-                .iter()
-                .any(|note| note.starts_with("journal.log line"))
-        );
+        assert!(run.damaged_lines.iter().any(|note| note.starts_with("journal.log line")));
     }
 }
 
@@ -212,12 +188,7 @@ fn events_of_a_newer_version_are_left_out_with_a_note() {
     let run = reopened(
         &path,
         &journal,
-        &[
-            newer.clone(),
-            newer,
-            proven("{\"event\":\"start\"}"),
-            proven("[]"),
-        ],
+        &[newer.clone(), newer, proven("{\"event\":\"start\"}"), proven("[]")],
     );
     assert_eq!(run.damaged_lines.len(), 3);
     let notes = run.damaged_lines.join("\n");
@@ -247,12 +218,7 @@ fn hostile_but_well_formed_events_are_left_out() {
     ];
     let lines: Vec<Vec<u8>> = events.iter().map(|e| proven(e)).collect();
     let run = reopened(&path, &journal, &lines);
-    assert_eq!(
-        run.damaged_lines.len(),
-        lines.len(),
-        "{:?}",
-        run.damaged_lines
-    );
+    assert_eq!(run.damaged_lines.len(), lines.len(), "{:?}", run.damaged_lines);
     assert!(run.damaged_lines[3].contains("already ended"));
     assert_eq!(without_notes(run), before);
 }
@@ -286,28 +252,17 @@ fn counts_beyond_64_bits_are_refused() {
         };
         proven(&serde_json::to_string(&Entry::Interval(record)).unwrap())
     };
-    let start = proven(&format!(
-        "{{\"event\":\"cell_start\",\"cell\":{id:?},\"at\":\"\"}}"
-    ));
+    let start = proven(&format!("{{\"event\":\"cell_start\",\"cell\":{id:?},\"at\":\"\"}}"));
     let run = reopened(
         &path,
         &journal,
-        &[
-            start.clone(),
-            huge(0, u64::MAX, 1),
-            huge(1, 1, u64::MAX),
-            huge(2, 4, 5),
-            huge(2, 4, 5),
-        ],
+        &[start.clone(), huge(0, u64::MAX, 1), huge(1, 1, u64::MAX), huge(2, 4, 5), huge(2, 4, 5)],
     );
     // The third fits and is kept; the sum with the fourth overflows.
     assert_eq!(run.damaged_lines.len(), 3, "{:?}", run.damaged_lines);
     let series = &run.cells[0].drives[0].series;
     assert_eq!(series.len(), 1);
-    assert_eq!(
-        (series[0].ios, series[0].bytes, series[0].latency.samples),
-        (8, 10, 2)
-    );
+    assert_eq!((series[0].ios, series[0].bytes, series[0].latency.samples), (8, 10, 2));
 
     // A histogram whose sum cannot be the sum of its values: LEB128 of count 1, no overflow, sum
     // 2^64-1 and 2^64-1.
@@ -318,21 +273,14 @@ fn counts_beyond_64_bits_are_refused() {
     }
     bytes.extend([5, 5, 5, 1]);
     let text = base64(&bytes);
-    assert!(
-        Histogram::decode(&text).is_ok(),
-        "the encoding itself is sound"
-    );
+    assert!(Histogram::decode(&text).is_ok(), "the encoding itself is sound");
     let lying = proven(&format!(
         "{{\"event\":\"interval\",\"cell\":{id:?},\"drive\":0,\"index\":0,\"ramp\":false,\"start\"\
          :0,\"end\":1,\"ops\":[{{\"op\":\"read\",\"ios\":1,\"bytes\":1,\"errors\":0,\"latency\":\"\
          {text}\"}}]}}"
     ));
     let run = reopened(&path, &journal, &[start, lying]);
-    assert!(
-        run.damaged_lines[0].contains("sum"),
-        "{:?}",
-        run.damaged_lines
-    );
+    assert!(run.damaged_lines[0].contains("sum"), "{:?}", run.damaged_lines);
 }
 
 /// Base64 without padding, as histograms are written.
@@ -340,9 +288,7 @@ fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
-        let word = (0..3).fold(0_u32, |w, i| {
-            w << 8 | u32::from(*chunk.get(i).unwrap_or(&0))
-        });
+        let word = (0..3).fold(0_u32, |w, i| w << 8 | u32::from(*chunk.get(i).unwrap_or(&0)));
         for i in 0..=chunk.len() {
             text.push(char::from(ALPHABET[(word >> (18 - 6 * i)) as usize & 63]));
         }
@@ -356,10 +302,7 @@ fn an_overlong_line_is_skipped_in_bounded_memory() {
     let path = dir.path().join(JOURNAL_FILE);
     let mut bytes = vec![b'x'; (16 << 20) + 70_000];
     bytes.push(b'\n');
-    let start = Entry::Start {
-        at: String::new(),
-        resumed: 3,
-    };
+    let start = Entry::Start { at: String::new(), resumed: 3 };
     bytes.extend(proven(&serde_json::to_string(&start).unwrap()));
     fs::write(&path, &bytes).unwrap();
     let mut reader = JournalReader::open(&path).unwrap();

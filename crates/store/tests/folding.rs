@@ -35,11 +35,7 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let under = Destination::Under(dir.path().to_owned());
         let writer = RunWriter::create(&under, &manifest).unwrap();
-        let at = manifest
-            .cells
-            .iter()
-            .position(|c| c.step == "random-read")
-            .unwrap();
+        let at = manifest.cells.iter().position(|c| c.step == "random-read").unwrap();
         Bench {
             path: writer.path.clone(),
             cell: manifest.cells[at].id.clone(),
@@ -55,19 +51,12 @@ impl Bench {
 
     fn start(&mut self) {
         let cell = self.cell.clone();
-        self.put(Entry::CellStart {
-            cell,
-            at: String::new(),
-        });
+        self.put(Entry::CellStart { cell, at: String::new() });
     }
 
     fn finish(&mut self, result: CellResult) {
         let cell = self.cell.clone();
-        self.put(Entry::CellFinish {
-            cell,
-            at: String::new(),
-            results: vec![result],
-        });
+        self.put(Entry::CellFinish { cell, at: String::new(), results: vec![result] });
     }
 
     fn interval(&mut self, index: u32, ramp: bool, op: Op, latencies: &[u64]) {
@@ -127,28 +116,14 @@ fn an_unfinished_cell_has_the_intervals_before_the_kill() {
     }
     assert_eq!(result.elapsed, Nanos::from_secs(2));
     assert_eq!(result.read, totals.summary(Op::Read));
-    assert_eq!(
-        (
-            result.read.ios,
-            result.read.errors,
-            result.read.latency_ns.max
-        ),
-        (5, 2, 500)
-    );
+    assert_eq!((result.read.ios, result.read.errors, result.read.latency_ns.max), (5, 2, 500));
     assert_eq!(result.write.ios, 0);
     assert_eq!(
-        drive
-            .series
-            .iter()
-            .map(|p| (p.index, p.ramp))
-            .collect::<Vec<_>>(),
+        drive.series.iter().map(|p| (p.index, p.ramp)).collect::<Vec<_>>(),
         [(0, true), (1, false), (2, false)]
     );
     // The distribution leaves the ramp out too.
-    assert_eq!(
-        drive.distributions,
-        [(Op::Read, (1..=5).map(|n| (Nanos(n * 100), n)).collect())]
-    );
+    assert_eq!(drive.distributions, [(Op::Read, (1..=5).map(|n| (Nanos(n * 100), n)).collect())]);
 }
 
 #[test]
@@ -180,11 +155,7 @@ fn a_second_attempt_discards_the_first() {
     bench.interval(5, false, Op::Write, &[1]);
     bench.put(warning("host-limited", Some(&cell)));
     bench.put(warning("scaled", None));
-    bench.put(Entry::Host {
-        cell: cell.clone(),
-        index: 0,
-        load: HostLoad::default(),
-    });
+    bench.put(Entry::Host { cell: cell.clone(), index: 0, load: HostLoad::default() });
     bench.put(Entry::Telemetry(TelemetryRecord {
         cell: cell.clone(),
         ..TelemetryRecord::default()
@@ -210,10 +181,7 @@ fn a_second_attempt_discards_the_first() {
     assert_eq!(bench.read().1, CellState::Finished);
     bench.start();
     let (_, state, drive) = bench.read();
-    assert_eq!(
-        (state, drive.result, drive.series.len()),
-        (CellState::Unfinished, None, 0)
-    );
+    assert_eq!((state, drive.result, drive.series.len()), (CellState::Unfinished, None, 0));
 }
 
 #[test]
@@ -265,11 +233,7 @@ fn a_failed_cell_keeps_its_reason_and_intervals() {
     bench.start();
     bench.interval(0, false, Op::Read, &[100]);
     let cell = bench.cell.clone();
-    bench.put(Entry::CellFailed {
-        cell,
-        at: String::new(),
-        message: "gone".to_owned(),
-    });
+    bench.put(Entry::CellFailed { cell, at: String::new(), message: "gone".to_owned() });
     let (_, state, drive) = bench.read();
     assert_eq!(state, CellState::Failed("gone".to_owned()));
     assert_eq!(drive.result.unwrap().read.ios, 1);
@@ -280,10 +244,7 @@ fn intervals_whose_cell_start_was_lost_still_count() {
     let mut bench = Bench::new();
     bench.interval(0, false, Op::Read, &[100]);
     let (_, state, drive) = bench.read();
-    assert_eq!(
-        (state, drive.result.unwrap().read.ios),
-        (CellState::Unfinished, 1)
-    );
+    assert_eq!((state, drive.result.unwrap().read.ios), (CellState::Unfinished, 1));
 }
 
 #[test]
@@ -298,15 +259,8 @@ fn the_host_load_is_the_mean_over_the_measured_span_of_real_drives_only() {
         bench.interval(2, false, Op::Read, &[1]);
         let cell = bench.cell.clone();
         for (index, user_pct) in [(0, 90.0), (1, 10.0), (2, 30.0), (3, 77.0)] {
-            let load = HostLoad {
-                user_pct,
-                ..HostLoad::default()
-            };
-            bench.put(Entry::Host {
-                cell: cell.clone(),
-                index,
-                load,
-            });
+            let load = HostLoad { user_pct, ..HostLoad::default() };
+            bench.put(Entry::Host { cell: cell.clone(), index, load });
         }
         let host = bench.read().2.result.unwrap().host;
         assert_eq!(host.map(|h| h.user_pct), (!simulated).then_some(20.0));
@@ -319,19 +273,12 @@ fn the_last_verdict_counts() {
     for result in [VerdictResult::Undecided, VerdictResult::NotRecommended] {
         bench.put(Entry::Verdict {
             drive: 1,
-            verdict: Verdict {
-                result,
-                reasons: vec![],
-                limits: None,
-            },
+            verdict: Verdict { result, reasons: vec![], limits: None },
         });
     }
     let verdicts = bench.read().0.verdicts;
     assert_eq!(verdicts[0], None);
-    assert_eq!(
-        verdicts[1].as_ref().unwrap().result,
-        VerdictResult::NotRecommended
-    );
+    assert_eq!(verdicts[1].as_ref().unwrap().result, VerdictResult::NotRecommended);
 }
 
 proptest! {
@@ -393,10 +340,7 @@ fn the_drain_after_a_job_is_added_to_its_last_interval() {
     together.merge(&histogram(&[900]));
     assert_eq!(last.latency, LatencySummary::of(&together));
     let result = drive.result.unwrap();
-    assert_eq!(
-        (result.read.ios, result.elapsed),
-        (151, Nanos(3_000_002_600))
-    );
+    assert_eq!((result.read.ios, result.elapsed), (151, Nanos(3_000_002_600)));
     // The highest rate is that of a whole second.
     let rates = drive.series.iter().map(|point| point.iops());
     let fastest = rates.fold(0.0, f64::max);

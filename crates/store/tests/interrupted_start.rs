@@ -60,38 +60,19 @@ fn a_start_that_was_interrupted_at_any_point_is_begun_again_by_the_same_command(
     for case in cases {
         let lengths: Vec<_> = case.iter().map(|(name, c)| (*name, c.len())).collect();
         let path = folder(dir.path(), &case);
-        for error in [
-            RunWriter::resume(&path).unwrap_err(),
-            Run::open(&path).unwrap_err(),
-        ] {
-            assert!(
-                matches!(error, StoreError::InterruptedStart(_)),
-                "{lengths:?}: {error}"
-            );
-            assert!(
-                error
-                    .to_string()
-                    .contains(&format!("--out {}", path.display()))
-            );
+        for error in [RunWriter::resume(&path).unwrap_err(), Run::open(&path).unwrap_err()] {
+            assert!(matches!(error, StoreError::InterruptedStart(_)), "{lengths:?}: {error}");
+            assert!(error.to_string().contains(&format!("--out {}", path.display())));
         }
         let writer = RunWriter::create(&Destination::At(path.clone()), &manifest);
         let mut writer = writer.unwrap_or_else(|error| panic!("{lengths:?}: {error}"));
-        assert_eq!(
-            entries_of(&path),
-            [JOURNAL_FILE, MANIFEST_FILE],
-            "{lengths:?}"
-        );
+        assert_eq!(entries_of(&path), [JOURNAL_FILE, MANIFEST_FILE], "{lengths:?}");
         for entry in fixtures::entries(&manifest, SMALL) {
             writer.append(&entry).unwrap();
         }
-        writer
-            .finish(RunEnd::Complete, "2026-03-14T09:59:00Z")
-            .unwrap();
+        writer.finish(RunEnd::Complete, "2026-03-14T09:59:00Z").unwrap();
         let run = Run::open(&path).unwrap();
-        assert_eq!(
-            (run.outcome, run.damaged_lines.len()),
-            (Some(RunEnd::Complete), 0)
-        );
+        assert_eq!((run.outcome, run.damaged_lines.len()), (Some(RunEnd::Complete), 0));
     }
 }
 

@@ -15,11 +15,7 @@ use fixtures::SMALL;
 fn a_long_run_is_folded_in_bounded_memory() {
     let dir = tempfile::tempdir().unwrap();
     let manifest = fixtures::manifest(SMALL);
-    let at = manifest
-        .cells
-        .iter()
-        .position(|c| c.drives.len() == 2)
-        .unwrap();
+    let at = manifest.cells.iter().position(|c| c.drives.len() == 2).unwrap();
     let cell = manifest.cells[at].id.clone();
     let under = Destination::Under(dir.path().to_owned());
     let mut writer = RunWriter::create(&under, &manifest).unwrap();
@@ -69,10 +65,5 @@ fn a_long_run_is_folded_in_bounded_memory() {
 fn peak_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find(|l| l.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace()
-        .nth(1)
-        .unwrap()
-        .parse::<u64>()
-        .unwrap()
-        * 1024
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }

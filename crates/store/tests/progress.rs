@@ -10,10 +10,7 @@ use fixtures::{SMALL, Size};
 
 #[test]
 fn figures_follow_the_journal_event_by_event() {
-    let size = Size {
-        max_ios_per_interval: 100,
-        ..SMALL
-    };
+    let size = Size { max_ios_per_interval: 100, ..SMALL };
     let dir = tempfile::tempdir().unwrap();
     let manifest = fixtures::manifest(size);
     let under = Destination::Under(dir.path().to_owned());
@@ -37,10 +34,7 @@ fn figures_follow_the_journal_event_by_event() {
                 errors += record.ops.iter().map(|op| op.counts.errors).sum::<u64>();
             }
             Entry::Telemetry(record) => {
-                assert_eq!(
-                    figures.drives[record.drive].temperature_c,
-                    record.temperature_c
-                );
+                assert_eq!(figures.drives[record.drive].temperature_c, record.temperature_c);
             }
             Entry::CellFinish { .. } => {
                 assert_eq!((figures.cell, figures.drives[0].iops), (None, 0.0));
@@ -49,19 +43,12 @@ fn figures_follow_the_journal_event_by_event() {
         }
     }
     assert!(rates > 10);
-    writer
-        .finish(RunEnd::Complete, "2026-03-14T09:41:07Z")
-        .unwrap();
+    writer.finish(RunEnd::Complete, "2026-03-14T09:41:07Z").unwrap();
     let figures = progress.advance().unwrap();
     assert_eq!(figures.outcome, Some(RunEnd::Complete));
     assert_eq!(figures.cells_done, most);
     let counted: u64 = figures.drives.iter().map(|drive| drive.errors).sum();
     assert!(errors > 0);
     assert_eq!(counted, errors);
-    assert!(
-        manifest
-            .cells
-            .iter()
-            .any(|cell| cell.kind == CellKind::Soak)
-    );
+    assert!(manifest.cells.iter().any(|cell| cell.kind == CellKind::Soak));
 }

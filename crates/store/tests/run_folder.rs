@@ -19,10 +19,7 @@ fn under(dir: &Path) -> Destination {
 }
 
 fn start(resumed: u32) -> Entry {
-    Entry::Start {
-        at: "2026-03-14T10:00:00Z".to_owned(),
-        resumed,
-    }
+    Entry::Start { at: "2026-03-14T10:00:00Z".to_owned(), resumed }
 }
 
 #[test]
@@ -46,33 +43,15 @@ fn the_fixture_is_read_back_completely() {
         assert_eq!(cell.drives.len(), cell.plan.drives.len());
         for drive in &cell.drives {
             let result = drive.result.as_ref().unwrap();
-            assert!(
-                result.iops() > 0.0 && result.latency().p50 > 0,
-                "{}",
-                cell.plan.id
-            );
-            let measured = drive
-                .series
-                .iter()
-                .filter(|p| !p.ramp)
-                .map(|p| p.ios)
-                .sum::<u64>();
+            assert!(result.iops() > 0.0 && result.latency().p50 > 0, "{}", cell.plan.id);
+            let measured = drive.series.iter().filter(|p| !p.ramp).map(|p| p.ios).sum::<u64>();
             assert_eq!(measured, result.read.ios + result.write.ios);
             assert!(drive.series.iter().any(|p| p.ramp));
             assert!(drive.series.windows(2).all(|w| w[0].start <= w[1].start));
-            assert!(
-                drive
-                    .distributions
-                    .iter()
-                    .all(|(_, points)| points.len() <= 400)
-            );
+            assert!(drive.distributions.iter().all(|(_, points)| points.len() <= 400));
         }
     }
-    let aboard = run
-        .cells
-        .iter()
-        .find(|c| c.plan.step == "all-aboard")
-        .unwrap();
+    let aboard = run.cells.iter().find(|c| c.plan.step == "all-aboard").unwrap();
     assert_eq!((aboard.drives.len(), aboard.host.len()), (2, 5));
     assert_eq!(aboard.drives[1].telemetry.len(), 5);
 }
@@ -80,14 +59,8 @@ fn the_fixture_is_read_back_completely() {
 #[test]
 fn the_fixture_is_the_same_every_time() {
     let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (a, b) = (
-        fixtures::make(a.path(), SMALL),
-        fixtures::make(b.path(), SMALL),
-    );
-    assert_eq!(
-        fs::read(a.join(JOURNAL_FILE)).unwrap(),
-        fs::read(b.join(JOURNAL_FILE)).unwrap()
-    );
+    let (a, b) = (fixtures::make(a.path(), SMALL), fixtures::make(b.path(), SMALL));
+    assert_eq!(fs::read(a.join(JOURNAL_FILE)).unwrap(), fs::read(b.join(JOURNAL_FILE)).unwrap());
 }
 
 /// `sha256sum -c` of a run folder.
@@ -105,20 +78,14 @@ fn sha256sum_agrees_and_changes_are_found() {
     let path = fixtures::make(dir.path(), SMALL);
     let output = sha256sum(&path);
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(
-        String::from_utf8(output.stdout).unwrap(),
-        "journal.log: OK\nmanifest.json: OK\n"
-    );
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "journal.log: OK\nmanifest.json: OK\n");
 
     let manifest = path.join(MANIFEST_FILE);
     let text = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, text.replace("16GiB", "17GiB")).unwrap();
     assert!(!sha256sum(&path).status.success());
     let noted = &Run::open(&path).unwrap().damaged_lines;
-    assert!(
-        noted.len() == 1 && noted[0].contains("not the one"),
-        "{noted:?}"
-    );
+    assert!(noted.len() == 1 && noted[0].contains("not the one"), "{noted:?}");
 
     fs::write(&manifest, text).unwrap();
     assert!(sha256sum(&path).status.success());
@@ -132,10 +99,7 @@ fn folders_that_cannot_be_used_are_refused() {
     let manifest = fixtures::manifest(SMALL);
     let explicit = dir.path().join("mine/run");
     let writer = RunWriter::create(&Destination::At(explicit.clone()), &manifest).unwrap();
-    assert_eq!(
-        (writer.path.as_path(), writer.resumed),
-        (explicit.as_path(), 0)
-    );
+    assert_eq!((writer.path.as_path(), writer.resumed), (explicit.as_path(), 0));
     let error = RunWriter::create(&Destination::At(explicit), &manifest).unwrap_err();
     assert!(matches!(error, StoreError::NotEmpty { .. }), "{error}");
     assert!(error.to_string().contains("--resume"));
@@ -145,27 +109,16 @@ fn folders_that_cannot_be_used_are_refused() {
     assert!(matches!(error, StoreError::Exists { .. }), "{error}");
 
     for run_id in ["", "..", "a/b", ".hidden", "a b"] {
-        let manifest = Manifest {
-            run_id: run_id.to_owned(),
-            ..manifest.clone()
-        };
+        let manifest = Manifest { run_id: run_id.to_owned(), ..manifest.clone() };
         let error = RunWriter::create(&under(dir.path()), &manifest).unwrap_err();
-        assert!(
-            matches!(error, StoreError::BadRunId { .. }),
-            "{run_id:?}: {error}"
-        );
+        assert!(matches!(error, StoreError::BadRunId { .. }), "{run_id:?}: {error}");
     }
 
     // A file in place of the folder is refused for every user.
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
-    let error = RunWriter::create(&under(&file.join("runs")), &manifest)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("/file/runs") && error.contains("--out"),
-        "{error}"
-    );
+    let error = RunWriter::create(&under(&file.join("runs")), &manifest).unwrap_err().to_string();
+    assert!(error.contains("/file/runs") && error.contains("--out"), "{error}");
 }
 
 #[test]
@@ -180,23 +133,13 @@ fn a_plan_that_contradicts_itself_is_refused() {
     doubled.cells[0].drives = vec![0, 0];
     let mut not_a_number = sound.clone();
     not_a_number.scale = f64::NAN;
-    for (manifest, word) in [
-        (twice, "planned twice"),
-        (nowhere, "drive 9"),
-        (doubled, "twice"),
-        (not_a_number, "JSON"),
-    ] {
+    for (manifest, word) in
+        [(twice, "planned twice"), (nowhere, "drive 9"), (doubled, "twice"), (not_a_number, "JSON")]
+    {
         let error = RunWriter::create(&under(dir.path()), &manifest).unwrap_err();
-        assert!(
-            matches!(&error, StoreError::BadPlan(reason) if reason.contains(word)),
-            "{error}"
-        );
+        assert!(matches!(&error, StoreError::BadPlan(reason) if reason.contains(word)), "{error}");
     }
-    assert_eq!(
-        fs::read_dir(dir.path()).unwrap().count(),
-        0,
-        "nothing is left behind"
-    );
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is left behind");
 }
 
 #[test]
@@ -205,25 +148,15 @@ fn folders_that_are_not_runs_are_refused_with_advice() {
     for path in [dir.path().to_owned(), dir.path().join("missing")] {
         let error = Run::open(&path).unwrap_err();
         assert!(matches!(error, StoreError::NotARun { .. }), "{error}");
-        assert!(matches!(
-            RunWriter::resume(&path),
-            Err(StoreError::NotARun { .. })
-        ));
+        assert!(matches!(RunWriter::resume(&path), Err(StoreError::NotARun { .. })));
     }
     let path = fixtures::make(dir.path(), SMALL);
     let manifest = path.join(MANIFEST_FILE);
     let sound = fs::read_to_string(&manifest).unwrap();
 
-    fs::write(
-        &manifest,
-        "{\"schema\": 2, \"everything\": \"else differs\"}",
-    )
-    .unwrap();
+    fs::write(&manifest, "{\"schema\": 2, \"everything\": \"else differs\"}").unwrap();
     let error = Run::open(&path).unwrap_err();
-    assert!(
-        matches!(error, StoreError::NewerSchema { found: 2, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, StoreError::NewerSchema { found: 2, .. }), "{error}");
 
     fs::write(&manifest, &sound[..sound.len() / 2]).unwrap();
     let error = Run::open(&path).unwrap_err();
@@ -244,28 +177,17 @@ fn an_interrupted_run_is_resumed_and_completed() {
     let entries = fixtures::entries(&manifest, SMALL);
     let (first, second) = entries.split_at(entries.len() / 2);
     writer.append_all(first).unwrap();
-    let path = writer
-        .finish(RunEnd::Interrupted, "2026-03-14T09:59:00Z")
-        .unwrap();
+    let path = writer.finish(RunEnd::Interrupted, "2026-03-14T09:59:00Z").unwrap();
     assert!(!path.join(CHECKSUM_FILE).exists());
     assert_eq!(Run::open(&path).unwrap().outcome, Some(RunEnd::Interrupted));
 
     let (mut writer, run) = RunWriter::resume(&path).unwrap();
-    assert_eq!(
-        (writer.resumed, run.outcome),
-        (1, Some(RunEnd::Interrupted))
-    );
+    assert_eq!((writer.resumed, run.outcome), (1, Some(RunEnd::Interrupted)));
     writer.append(&start(writer.resumed)).unwrap();
-    assert_eq!(
-        Run::open(&path).unwrap().outcome,
-        None,
-        "it is running again"
-    );
+    assert_eq!(Run::open(&path).unwrap().outcome, None, "it is running again");
     writer.append_all(second).unwrap();
     writer.sync().unwrap();
-    writer
-        .finish(RunEnd::Complete, "2026-03-14T10:09:00Z")
-        .unwrap();
+    writer.finish(RunEnd::Complete, "2026-03-14T10:09:00Z").unwrap();
     assert!(sha256sum(&path).status.success());
 
     let whole = Run::open(&path).unwrap();
@@ -273,10 +195,7 @@ fn an_interrupted_run_is_resumed_and_completed() {
     let elsewhere = tempfile::tempdir().unwrap();
     let straight = Run::open(&fixtures::make(elsewhere.path(), SMALL)).unwrap();
     assert_eq!(whole.cells, straight.cells);
-    assert!(matches!(
-        RunWriter::resume(&path),
-        Err(StoreError::AlreadyComplete { .. })
-    ));
+    assert!(matches!(RunWriter::resume(&path), Err(StoreError::AlreadyComplete { .. })));
 }
 
 #[test]
@@ -284,10 +203,7 @@ fn missing_checksums_of_a_complete_run_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = fixtures::make(dir.path(), SMALL);
     fs::remove_file(path.join(CHECKSUM_FILE)).unwrap();
-    assert!(matches!(
-        RunWriter::resume(&path),
-        Err(StoreError::AlreadyComplete { .. })
-    ));
+    assert!(matches!(RunWriter::resume(&path), Err(StoreError::AlreadyComplete { .. })));
     assert!(sha256sum(&path).status.success());
 }
 
@@ -297,10 +213,7 @@ fn two_writers_of_one_run_are_refused() {
     let writer = RunWriter::create(&under(dir.path()), &fixtures::manifest(SMALL)).unwrap();
     let path = writer.path.clone();
     let error = RunWriter::resume(&path).unwrap_err();
-    assert!(
-        matches!(&error, StoreError::Busy(named) if *named == path),
-        "{error}"
-    );
+    assert!(matches!(&error, StoreError::Busy(named) if *named == path), "{error}");
     // Reading needs no lock.
     Run::open(&path).unwrap();
     // flock(1) in another process uses the same lock.
@@ -345,10 +258,8 @@ fn nan_figures_keep_the_journal_valid() {
     let mut writer = RunWriter::create(&under(dir.path()), &manifest).unwrap();
     let path = writer.path.clone();
     let entries = fixtures::entries(&manifest, SMALL);
-    let Some(Entry::Audit(mut audit)) = entries
-        .iter()
-        .find(|e| matches!(e, Entry::Audit(_)))
-        .cloned()
+    let Some(Entry::Audit(mut audit)) =
+        entries.iter().find(|e| matches!(e, Entry::Audit(_))).cloned()
     else {
         panic!("the fixture has an audit");
     };
@@ -369,10 +280,7 @@ fn nan_figures_keep_the_journal_valid() {
     assert_eq!(run.damaged_lines, Vec::<String>::new());
     let values = &run.cells[0].drives[0].result.as_ref().unwrap().values;
     assert_eq!(
-        values
-            .iter()
-            .map(|(k, v)| (k.as_str(), *v))
-            .collect::<Vec<_>>(),
+        values.iter().map(|(k, v)| (k.as_str(), *v)).collect::<Vec<_>>(),
         [("iops_alone", 1.5)]
     );
 }
@@ -384,14 +292,7 @@ fn kinds_lists_every_event() {
     let text = fs::read_to_string(path.join(JOURNAL_FILE)).unwrap();
     let mut seen: Vec<&str> = text
         .lines()
-        .map(|line| {
-            line.split("\"event\":\"")
-                .nth(1)
-                .unwrap()
-                .split('"')
-                .next()
-                .unwrap()
-        })
+        .map(|line| line.split("\"event\":\"").nth(1).unwrap().split('"').next().unwrap())
         .collect();
     seen.sort_unstable();
     seen.dedup();
@@ -413,13 +314,7 @@ fn a_full_disk_keeps_earlier_events() {
         return;
     }
     let outcome = std::panic::catch_unwind(|| fill_the_disk(dir.path()));
-    assert!(
-        Command::new("umount")
-            .arg(dir.path())
-            .status()
-            .unwrap()
-            .success()
-    );
+    assert!(Command::new("umount").arg(dir.path()).status().unwrap().success());
     if let Err(panic) = outcome {
         std::panic::resume_unwind(panic);
     }
@@ -459,23 +354,15 @@ fn fill_the_disk(dir: &Path) {
     let run = Run::open(&path).unwrap();
     assert_eq!((run.warnings.len(), run.damaged_lines.len()), (written, 0));
     // Creating a run there fails with an error.
-    let other = Manifest {
-        run_id: "other".to_owned(),
-        ..manifest.clone()
-    };
-    let error = RunWriter::create(&under(dir), &other)
-        .unwrap_err()
-        .to_string();
+    let other = Manifest { run_id: "other".to_owned(), ..manifest.clone() };
+    let error = RunWriter::create(&under(dir), &other).unwrap_err().to_string();
     assert!(error.contains("full"), "{error}");
     // The same writer continues once there is space, and so would another.
     fs::remove_file(&ballast).unwrap();
     writer.append(&warning(written)).unwrap();
     drop(writer);
     let (mut writer, run) = RunWriter::resume(&path).unwrap();
-    assert_eq!(
-        (run.warnings.len(), run.damaged_lines.len()),
-        (written + 1, 0)
-    );
+    assert_eq!((run.warnings.len(), run.damaged_lines.len()), (written + 1, 0));
     writer.append(&warning(written + 1)).unwrap();
     assert_eq!(Run::open(&path).unwrap().warnings.len(), written + 2);
 }
@@ -485,8 +372,5 @@ fn a_journal_is_never_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(JOURNAL_FILE);
     drop(JournalWriter::create(&path).unwrap());
-    assert!(matches!(
-        JournalWriter::create(&path),
-        Err(StoreError::Io { .. })
-    ));
+    assert!(matches!(JournalWriter::create(&path), Err(StoreError::Io { .. })));
 }

@@ -40,19 +40,14 @@ impl BufferTable {
 
     /// Of a stream that ends after so many bytes.
     pub fn of_length(self, length_bytes: Option<u64>) -> BufferTable {
-        BufferTable {
-            length: length_bytes.map_or(f64::INFINITY, |bytes| bytes as f64),
-            ..self
-        }
+        BufferTable { length: length_bytes.map_or(f64::INFINITY, |bytes| bytes as f64), ..self }
     }
 
     /// For rates up to the first of the grid that is not below this one.
     pub fn up_to(start: Nanos, fastest_bytes_per_s: f64) -> BufferTable {
         let fastest = fastest_bytes_per_s.clamp(SLOWEST, FASTEST);
         let steps = (fastest / SLOWEST).ln() / STEP.ln();
-        let rates: Vec<f64> = (0..=steps.ceil() as i32)
-            .map(|n| SLOWEST * STEP.powi(n))
-            .collect();
+        let rates: Vec<f64> = (0..=steps.ceil() as i32).map(|n| SLOWEST * STEP.powi(n)).collect();
         BufferTable {
             held: vec![0.0; rates.len()],
             most: vec![0.0; rates.len()],
@@ -107,11 +102,8 @@ impl BufferTable {
 
     /// The greatest rate of the grid that needed at most this buffer, bytes per second; 0 if none.
     pub fn rate_for(&self, buffer_bytes: u64) -> u64 {
-        let fits = self
-            .most
-            .partition_point(|&most| most <= buffer_bytes as f64);
-        fits.checked_sub(1)
-            .map_or(0, |at| self.rates[at].floor() as u64)
+        let fits = self.most.partition_point(|&most| most <= buffer_bytes as f64);
+        fits.checked_sub(1).map_or(0, |at| self.rates[at].floor() as u64)
     }
 }
 

@@ -54,13 +54,7 @@ impl Checkpoints {
         window_chunks: u64,
         ring: bool,
     ) -> Checkpoints {
-        Checkpoints {
-            writers,
-            every_chunks,
-            window_chunks,
-            ring,
-            ..Checkpoints::default()
-        }
+        Checkpoints { writers, every_chunks, window_chunks, ring, ..Checkpoints::default() }
     }
 
     pub fn is_indexed(&self) -> bool {

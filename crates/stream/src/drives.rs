@@ -193,9 +193,7 @@ impl<S: AsRef<[DriveSession]> + AsMut<[DriveSession]>> StreamHost for SoftwareHo
 
     fn data_path(&self) -> String {
         let infos = self.sessions.as_ref().iter().map(DriveSession::info);
-        let real: Vec<_> = infos
-            .filter(|info| !info.simulated && info.path.is_some())
-            .collect();
+        let real: Vec<_> = infos.filter(|info| !info.simulated && info.path.is_some()).collect();
         if real.is_empty() {
             return "no bytes leave this program".to_owned();
         }

@@ -34,11 +34,7 @@ pub enum EndpointError {
         text: String,
     },
     #[error("cannot {what} {name}: {source}")]
-    System {
-        what: &'static str,
-        name: String,
-        source: io::Error,
-    },
+    System { what: &'static str, name: String, source: io::Error },
     #[error("{name} exists and is not written over; remove it or choose another")]
     Exists {
         /// Its path.
@@ -67,9 +63,7 @@ impl Endpoint {
             _ if text.is_empty()
                 || ["unix", "unix-listen", "tcp", "tcp-listen"].contains(&scheme) =>
             {
-                Err(EndpointError::Name {
-                    text: text.to_owned(),
-                })
+                Err(EndpointError::Name { text: text.to_owned() })
             }
             _ => Ok(Endpoint::File(text.into())),
         }

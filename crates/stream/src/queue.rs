@@ -199,8 +199,7 @@ impl<'t> StreamQueue<'t> {
             // Past it, one look more.
             _ => until.min(self.stall.deadline()),
         };
-        self.target
-            .reap(min.min(self.in_flight), until, &mut self.completions)?;
+        self.target.reap(min.min(self.in_flight), until, &mut self.completions)?;
         self.check_answered()?;
         for completion in &self.completions {
             let Some((io, chunk)) = self.started[completion.slot as usize].take() else {
@@ -220,11 +219,7 @@ impl<'t> StreamQueue<'t> {
             if io.op != Op::Read {
                 self.free.push(io.slot);
             }
-            ended.push(EndedIo {
-                chunk,
-                slot: io.slot,
-                failure,
-            });
+            ended.push(EndedIo { chunk, slot: io.slot, failure });
         }
         Ok(())
     }

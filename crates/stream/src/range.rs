@@ -114,11 +114,7 @@ impl StreamRange {
         let chunk = u64::from(chunk_bytes);
         for (which, address) in [("first", request.first), ("last", request.last)] {
             if let Some(address) = address.filter(|a| !a.is_multiple_of(chunk)) {
-                return Err(RangeError::Unaligned {
-                    which,
-                    address,
-                    chunk_bytes,
-                });
+                return Err(RangeError::Unaligned { which, address, chunk_bytes });
             }
         }
         let first = request.first.unwrap_or(0);
@@ -150,10 +146,7 @@ impl StreamRange {
             drives: media.len() as u32,
         };
         let chunks = range.chunks_per_drive() as u128 * media.len() as u128;
-        assert!(
-            chunks * u128::from(chunk) <= u128::from(u64::MAX),
-            "a range of more than 16 EiB"
-        );
+        assert!(chunks * u128::from(chunk) <= u128::from(u64::MAX), "a range of more than 16 EiB");
         Ok(range)
     }
 

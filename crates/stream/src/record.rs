@@ -247,10 +247,8 @@ impl<'a, 't> Recorder<'a, 't> {
         let chunk = &mut self.queues[queue].buffer(slot)[..len_bytes];
         chunk[bytes..].fill(0);
         if self.checkpoints.is_indexed() {
-            let entry = ChunkEntry {
-                crc32c: crc32c::crc32c(&chunk[..bytes]),
-                len_bytes: bytes as u32,
-            };
+            let entry =
+                ChunkEntry { crc32c: crc32c::crc32c(&chunk[..bytes]), len_bytes: bytes as u32 };
             self.checkpoints.add_entry(queue, entry);
         }
         let (_, address) = self.data.locate(self.next);
@@ -284,8 +282,7 @@ impl<'a, 't> Recorder<'a, 't> {
         let mut waited = false;
         loop {
             let now = self.now();
-            self.checkpoints
-                .advance(self.queues, self.contiguous_chunks, now)?;
+            self.checkpoints.advance(self.queues, self.contiguous_chunks, now)?;
             let blocked = self.checkpoints.blocks_stream(self.next);
             // One slot is reserved for the index, which must progress when the stream cannot.
             let spare = usize::from(self.checkpoints.is_indexed());
@@ -298,20 +295,12 @@ impl<'a, 't> Recorder<'a, 't> {
                 break;
             }
             waited = true;
-            let at = if blocked {
-                busy_queue(self.queues).unwrap_or(queue)
-            } else {
-                queue
-            };
+            let at = if blocked { busy_queue(self.queues).unwrap_or(queue) } else { queue };
             self.collect(at, 1)?;
         }
         let now = self.now();
         let done = self.contiguous_chunks + self.done.iter().filter(|&&done| done).count() as u64;
-        let times = ChunkTimes {
-            wanted_at,
-            now,
-            waited,
-        };
+        let times = ChunkTimes { wanted_at, now, waited };
         self.pacing.taken(self.next, done, times, self.registers);
         Ok(self.queues[queue].take_slot().map(|slot| (queue, slot)))
     }
@@ -346,8 +335,7 @@ impl<'a, 't> Recorder<'a, 't> {
         }
         // A checkpoint may be due with nothing in flight.
         let now = self.now();
-        self.checkpoints
-            .advance(self.queues, self.contiguous_chunks, now)
+        self.checkpoints.advance(self.queues, self.contiguous_chunks, now)
     }
 
     fn process_completions(&mut self) -> Result<(), StreamError> {
@@ -382,11 +370,9 @@ impl<'a, 't> Recorder<'a, 't> {
         }
         if self.contiguous_chunks > before {
             let (_, address) = self.data.locate(self.contiguous_chunks - 1);
-            self.registers
-                .progress(address, self.bytes_of(self.contiguous_chunks));
+            self.registers.progress(address, self.bytes_of(self.contiguous_chunks));
         }
-        self.checkpoints
-            .advance(self.queues, self.contiguous_chunks, now)?;
+        self.checkpoints.advance(self.queues, self.contiguous_chunks, now)?;
         let durable = self.checkpoints.durable().min(self.contiguous_chunks);
         self.registers.durable(self.bytes_of(durable));
         Ok(())

@@ -34,11 +34,8 @@ impl StatusBits {
     }
 
     pub fn is_refusal(self) -> bool {
-        let refusals = [
-            StatusBits::FIRST_AFTER_LAST,
-            StatusBits::UNALIGNED,
-            StatusBits::OUT_OF_RANGE,
-        ];
+        let refusals =
+            [StatusBits::FIRST_AFTER_LAST, StatusBits::UNALIGNED, StatusBits::OUT_OF_RANGE];
         refusals.into_iter().any(|bit| self.has(bit))
     }
 
@@ -53,9 +50,7 @@ impl StatusBits {
     }
 
     pub fn names(self) -> Vec<&'static str> {
-        let set = map::STATUS_NAMES
-            .iter()
-            .filter(|(bit, _)| self.0 >> bit & 1 == 1);
+        let set = map::STATUS_NAMES.iter().filter(|(bit, _)| self.0 >> bit & 1 == 1);
         set.map(|(_, name)| *name).collect()
     }
 }
@@ -106,10 +101,7 @@ pub struct RegisterField {
 impl RegisterField {
     const fn new(high: u32, low: u32) -> RegisterField {
         assert!(low <= high && high < 64);
-        RegisterField {
-            low,
-            bits: high - low + 1,
-        }
+        RegisterField { low, bits: high - low + 1 }
     }
 
     /// Its bits in the register.
@@ -156,11 +148,7 @@ impl Registers {
 
     /// The end status of a stop request: `ABORTED` or `STOPPED`.
     pub fn stop_status(&self) -> StatusBits {
-        if self.commanded(ControlBits::ABORT) {
-            StatusBits::ABORTED
-        } else {
-            StatusBits::STOPPED
-        }
+        if self.commanded(ControlBits::ABORT) { StatusBits::ABORTED } else { StatusBits::STOPPED }
     }
 
     /// The streamer acts on a bit of `CONTROL`: clears it; true if it was set.
@@ -216,8 +204,7 @@ impl Registers {
     pub fn progress(&self, address: u64, bytes: u64) {
         self.bytes.store(bytes, Ordering::Relaxed);
         self.last_address_written.store(address, Ordering::SeqCst);
-        self.status
-            .fetch_or(StatusBits::LAST_VALID.0, Ordering::SeqCst);
+        self.status.fetch_or(StatusBits::LAST_VALID.0, Ordering::SeqCst);
     }
 
     /// The stream waited for the drive.

@@ -249,11 +249,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
     /// Bytes to read of a chunk: the last one of a raw range may be short.
     fn read_len(&self, chunk: u64) -> u32 {
         let unit = u64::from(self.options.min_io_bytes.max(1));
-        let bytes = if chunk + 1 == self.to {
-            self.last_bytes
-        } else {
-            self.chunk_bytes
-        };
+        let bytes = if chunk + 1 == self.to { self.last_bytes } else { self.chunk_bytes };
         bytes.next_multiple_of(unit).min(self.chunk_bytes) as u32
     }
 
@@ -302,14 +298,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
 
     /// Check the oldest chunk and deliver it; returns the status if the stream ends before it.
     fn deliver(&mut self, sink: &mut dyn StreamSink) -> Result<Option<StatusBits>, StreamError> {
-        let Some(PendingRead {
-            chunk,
-            queue,
-            slot,
-            failure,
-            ..
-        }) = self.reading.pop_front()
-        else {
+        let Some(PendingRead { chunk, queue, slot, failure, .. }) = self.reading.pop_front() else {
             return Ok(Some(self.finished()));
         };
         let (_, address) = self.locate(chunk);
@@ -347,11 +336,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
         self.out.checked_chunks += u64::from(matches!(self.what, ReplaySource::Recording(_)));
         if !good {
             self.out.bad_chunks += 1;
-            let bad = BadChunk {
-                chunk,
-                drive: queue,
-                address,
-            };
+            let bad = BadChunk { chunk, drive: queue, address };
             self.out.first_bad.get_or_insert(bad);
             if !self.options.keep_going {
                 self.queues[queue].give_slot(slot);
@@ -377,11 +362,7 @@ impl<'a, 't, 'r> Replayer<'a, 't, 'r> {
                 // A partially taken chunk does not count.
                 return Ok(Some(self.registers.stop_status()));
             }
-            return Err(StreamError::Sink {
-                sink_name: sink.name(),
-                bytes: self.bytes,
-                source,
-            });
+            return Err(StreamError::Sink { sink_name: sink.name(), bytes: self.bytes, source });
         }
         self.bytes += len as u64;
         self.out.status.chunks += 1;

@@ -262,17 +262,11 @@ pub struct SizedSource {
 
 impl SizedSource {
     pub fn pattern(pattern: Pattern, bytes: u64) -> SizedSource {
-        SizedSource {
-            pattern: Some(pattern.at(0)),
-            left_bytes: bytes,
-        }
+        SizedSource { pattern: Some(pattern.at(0)), left_bytes: bytes }
     }
 
     pub fn uninit(bytes: u64) -> SizedSource {
-        SizedSource {
-            pattern: None,
-            left_bytes: bytes,
-        }
+        SizedSource { pattern: None, left_bytes: bytes }
     }
 }
 
@@ -294,10 +288,7 @@ impl StreamSource for SizedSource {
             register.fill(&mut chunk[..bytes]);
         }
         self.left_bytes -= bytes as u64;
-        Ok(FillResult {
-            bytes,
-            last: self.left_bytes == 0,
-        })
+        Ok(FillResult { bytes, last: self.left_bytes == 0 })
     }
 
     fn has_more(&mut self, _: bool, _: &Registers) -> io::Result<Option<bool>> {
@@ -316,10 +307,7 @@ impl StreamSource for &[u8] {
         let (now, left) = self.split_at(bytes);
         chunk[..bytes].copy_from_slice(now);
         *self = left;
-        Ok(FillResult {
-            bytes,
-            last: left.is_empty(),
-        })
+        Ok(FillResult { bytes, last: left.is_empty() })
     }
 
     fn has_more(&mut self, _: bool, _: &Registers) -> io::Result<Option<bool>> {

@@ -176,17 +176,9 @@ pub enum StreamError {
         "reading the stream from {source_name} failed after {bytes} bytes: {source}; the data \
          read before are on the drive"
     )]
-    Source {
-        source_name: String,
-        bytes: u64,
-        source: std::io::Error,
-    },
+    Source { source_name: String, bytes: u64, source: std::io::Error },
     #[error("writing the stream to {sink_name} failed after {bytes} bytes: {source}")]
-    Sink {
-        sink_name: String,
-        bytes: u64,
-        source: std::io::Error,
-    },
+    Sink { sink_name: String, bytes: u64, source: std::io::Error },
     /// No drive or too few slots.
     #[error(
         "a stream needs at least one drive, and each at least {needed} slots; use a deeper queue"
@@ -197,21 +189,11 @@ pub enum StreamError {
     },
     /// The slots are smaller than a chunk.
     #[error("{drive}: chunks of {chunk_bytes} bytes do not fit into slots of {slot_bytes} bytes")]
-    SmallSlots {
-        drive: String,
-        slot_bytes: u32,
-        chunk_bytes: u32,
-    },
+    SmallSlots { drive: String, slot_bytes: u32, chunk_bytes: u32 },
     #[error("{streamer}: {source}")]
-    Core {
-        streamer: String,
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    Core { streamer: String, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("{streamer}: {option} is not supported by this streamer")]
-    Unsupported {
-        streamer: String,
-        option: StreamOption,
-    },
+    Unsupported { streamer: String, option: StreamOption },
     #[error(
         "{drives}: not verified: the host's page cache holds the data and could not be dropped, so \
          that reading says nothing about the drive; use direct I/O (--direct true)"

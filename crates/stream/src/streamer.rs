@@ -32,15 +32,12 @@ impl RecordOptions {
             (self.source_rate.is_some(), StreamOption::Rate),
             (self.buffer_table, StreamOption::Plan),
         ];
-        let missing = options
-            .iter()
-            .find(|(set, option)| *set && !supported.contains(option));
+        let missing = options.iter().find(|(set, option)| *set && !supported.contains(option));
         match missing {
             None => Ok(()),
-            Some(&(_, option)) => Err(StreamError::Unsupported {
-                streamer: streamer.to_owned(),
-                option,
-            }),
+            Some(&(_, option)) => {
+                Err(StreamError::Unsupported { streamer: streamer.to_owned(), option })
+            }
         }
     }
 }
@@ -114,10 +111,7 @@ pub trait Streamer {
         _options: ReplayOptions,
         _registers: &Registers,
     ) -> Result<ReplayOutcome, StreamError> {
-        Err(StreamError::Unsupported {
-            streamer: self.name(),
-            option: StreamOption::Index,
-        })
+        Err(StreamError::Unsupported { streamer: self.name(), option: StreamOption::Index })
     }
 }
 
@@ -206,9 +200,7 @@ pub trait StreamHost {
     fn check_reads_drive(&self) -> Result<(), StreamError> {
         match self.read_source() {
             ReadSource::Drive => Ok(()),
-            ReadSource::HostMemory => Err(StreamError::HostMemory {
-                drives: self.names(),
-            }),
+            ReadSource::HostMemory => Err(StreamError::HostMemory { drives: self.names() }),
         }
     }
 
@@ -217,10 +209,7 @@ pub trait StreamHost {
     /// The recording from the start of this range on. The next [`StreamHost::streamer`] is made for
     /// its chunk size and its order of drives.
     fn find_recording(&mut self, _range: &StreamRange) -> Result<Recording, StreamError> {
-        Err(StreamError::Unsupported {
-            streamer: self.names(),
-            option: StreamOption::Index,
-        })
+        Err(StreamError::Unsupported { streamer: self.names(), option: StreamOption::Index })
     }
 
     /// Power-cycle all drives; false where this is not possible. Closes them.
@@ -235,10 +224,7 @@ pub trait StreamHost {
     }
 
     fn names(&self) -> String {
-        let names = self
-            .drives()
-            .iter()
-            .map(|drive| drive.extent.drive.as_str());
+        let names = self.drives().iter().map(|drive| drive.extent.drive.as_str());
         names.collect::<Vec<_>>().join(", ")
     }
 

@@ -45,10 +45,8 @@ const BUILT_IN: [(&str, &str); 29] = built_in![
 ];
 
 /// Name and text of the built-in policy of `assay verdict`.
-pub const POLICY: (&str, &str) = (
-    "policies/client.toml",
-    include_str!("../../../policies/client.toml"),
-);
+pub const POLICY: (&str, &str) =
+    ("policies/client.toml", include_str!("../../../policies/client.toml"));
 
 pub fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()

@@ -19,22 +19,11 @@ pub enum SuiteError {
     #[error(
         "cannot read the suite file {path}: {source}; `assay suites` lists the built-in suites"
     )]
-    File {
-        path: String,
-        source: std::io::Error,
-    },
+    File { path: String, source: std::io::Error },
     #[error("{what} {name}: {message}")]
-    Invalid {
-        what: &'static str,
-        name: String,
-        message: String,
-    },
+    Invalid { what: &'static str, name: String, message: String },
     #[error("suite {suite} has no parameter {key:?}; it has: {known}")]
-    UnknownParameter {
-        suite: String,
-        key: String,
-        known: String,
-    },
+    UnknownParameter { suite: String, key: String, known: String },
     #[error("--scale {0} is not between 0.001 and 100")]
     BadScale(f64),
     #[error("cell {cell}: {source}")]
@@ -62,11 +51,7 @@ pub enum SuiteError {
 
 impl SuiteError {
     pub(crate) fn invalid(what: &'static str, name: &str, message: String) -> SuiteError {
-        SuiteError::Invalid {
-            what,
-            name: name.to_owned(),
-            message,
-        }
+        SuiteError::Invalid { what, name: name.to_owned(), message }
     }
 }
 

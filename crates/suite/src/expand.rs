@@ -274,9 +274,7 @@ fn skip_reason(step: &SuiteStep, drive: &DriveSession, drives: usize) -> Option<
             InitialContents::Modelled(InitialState::Filled) => "filled with incompressible data",
             InitialContents::Modelled(InitialState::Fresh) => "never written",
         };
-        Some(format!(
-            "the contents of a simulated drive are known: it starts {state}"
-        ))
+        Some(format!("the contents of a simulated drive are known: it starts {state}"))
     };
     let unmet = step.needs.iter().find_map(unmet);
     unmet.or_else(|| match step.kind() {
@@ -316,11 +314,7 @@ fn step_workload(combinations: &[Combination]) -> String {
 
 impl RunPlan {
     fn on<'a>(&'a self, step: &'a SuiteStep, drive: &'a DriveSession) -> StepOnDrive<'a> {
-        StepOnDrive {
-            plan: self,
-            step,
-            drive,
-        }
+        StepOnDrive { plan: self, step, drive }
     }
 
     fn add_single(
@@ -381,10 +375,7 @@ impl RunPlan {
     /// The jobs of a step are cells one after the other.
     fn push_job(&mut self, step: &SuiteStep, number: usize, cell: Cell) -> Result<(), SuiteError> {
         let first = self.cells.len() - number;
-        self.push(Cell {
-            together: Some(first),
-            ..cell
-        })?;
+        self.push(Cell { together: Some(first), ..cell })?;
         if Some(number + 1) == step.jobs().map(toml::Table::len) {
             skip_together(&mut self.cells[first..]);
             areas::check(&self.cells[first..])?;
@@ -394,10 +385,7 @@ impl RunPlan {
 
     fn runs_in_rounds(&self, step: &SuiteStep) -> bool {
         let mut steps = self.suite.steps.iter();
-        steps.any(|s| {
-            s.rounds()
-                .is_some_and(|r| r.before.as_ref() == Some(&step.id))
-        })
+        steps.any(|s| s.rounds().is_some_and(|r| r.before.as_ref() == Some(&step.id)))
     }
 
     fn add_before_round(
@@ -412,20 +400,12 @@ impl RunPlan {
             return Ok(());
         };
         let mut steps = self.suite.steps.iter();
-        let Some(before) = steps
-            .find(|s| rounds.before.as_ref() == Some(&s.id))
-            .cloned()
-        else {
+        let Some(before) = steps.find(|s| rounds.before.as_ref() == Some(&s.id)).cloned() else {
             return Ok(());
         };
         let skip = skip_reason(&before, &drives[drive], drives.len());
         for mut combination in self.on(&before, &drives[drive]).combinations()? {
-            combination.round = Some(Round {
-                number,
-                most,
-                window: rounds.window,
-                tracked: false,
-            });
+            combination.round = Some(Round { number, most, window: rounds.window, tracked: false });
             let skip = skip.clone().or_else(|| combination.skip.clone());
             let mut cell = self.cell(&before, &[drive], drives, &combination, skip, holds)?;
             cell.rounds_of = Some(step.id.clone());
@@ -482,10 +462,7 @@ impl RunPlan {
     fn check_count(&self, more: u128) -> Result<(), SuiteError> {
         let cells = self.cells.len() as u128 + more;
         if cells > MAX_CELLS as u128 {
-            return Err(SuiteError::TooManyCells {
-                suite: self.suite.name.clone(),
-                cells,
-            });
+            return Err(SuiteError::TooManyCells { suite: self.suite.name.clone(), cells });
         }
         Ok(())
     }

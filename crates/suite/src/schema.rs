@@ -23,14 +23,8 @@ pub use step::{Precondition, SoakEnd, StepWork, SuiteStep};
 pub use verdict::{DatasheetFacts, RelativeLimits, VerdictRule, VerdictRules};
 
 /// Keys of a job that are not workload options: evaluated by the suite.
-pub const SUITE_OPTIONS: [&str; 6] = [
-    "queue_depth",
-    "in_flight",
-    "load_pct",
-    "power_state",
-    "chunks",
-    "bursts",
-];
+pub const SUITE_OPTIONS: [&str; 6] =
+    ["queue_depth", "in_flight", "load_pct", "power_state", "chunks", "bursts"];
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,10 +93,7 @@ impl Suite {
         let checked = |suite: Suite| suite.check().map(|()| suite);
         let suite = from_toml(text).and_then(checked);
         let suite = suite.map_err(|message| SuiteError::invalid("suite", name, message))?;
-        Ok(Suite {
-            text: text.to_owned(),
-            ..suite
-        })
+        Ok(Suite { text: text.to_owned(), ..suite })
     }
 
     fn check(&self) -> Result<(), String> {
@@ -120,8 +111,7 @@ impl Suite {
                     "step {id:?}: a step's id consists of letters, digits and hyphens"
                 ));
             }
-            step.check(&self.steps[..i])
-                .map_err(|why| format!("step {id:?}: {why}"))?;
+            step.check(&self.steps[..i]).map_err(|why| format!("step {id:?}: {why}"))?;
         }
         for rule in self.verdict.iter().flat_map(|verdict| &verdict.rules) {
             if let Some(step) = &rule.step

@@ -19,9 +19,7 @@ pub struct VerdictSubject<'a> {
 
 impl<'a> VerdictSubject<'a> {
     pub fn of(run: &'a Run, drive: usize) -> VerdictSubject<'a> {
-        VerdictSubject {
-            runs: vec![(run, drive)],
-        }
+        VerdictSubject { runs: vec![(run, drive)] }
     }
 
     /// The drives of several runs, merged by [`DriveRecord::is_same`].
@@ -83,11 +81,7 @@ pub fn evaluate_by(
     let mut merits_known = 0;
     let applying = rules.rules.iter();
     for rule in applying.filter(|rule| applies(rule, subject, facts, basis)) {
-        let input = RuleInput {
-            rule,
-            subject,
-            facts,
-        };
+        let input = RuleInput { rule, subject, facts };
         let reason = reason(input, basis, rules);
         let known = reason.weight != ReasonWeight::Missing;
         merits_known += u32::from(known && rule.figure.is_of_merit);
@@ -109,20 +103,14 @@ pub fn evaluate_by(
         VerdictResult::Recommended
     };
     if merits_known == 0 {
-        reasons.push(Reason {
-            weight: ReasonWeight::Missing,
-            text: nothing_applied(rules, subject),
-        });
+        reasons
+            .push(Reason { weight: ReasonWeight::Missing, text: nothing_applied(rules, subject) });
     }
     let limits = match basis {
         Basis::Limits => rules.limits.clone(),
         Basis::Drives(_) | Basis::Datasheet => None,
     };
-    Verdict {
-        result,
-        reasons,
-        limits,
-    }
+    Verdict { result, reasons, limits }
 }
 
 pub fn figures<'r>(
@@ -133,11 +121,7 @@ pub fn figures<'r>(
     let applying = rules.rules.iter();
     let applying = applying.filter(|rule| applies(rule, subject, facts, Basis::Limits));
     let figure = |rule: &'r VerdictRule| {
-        let input = RuleInput {
-            rule,
-            subject,
-            facts,
-        };
+        let input = RuleInput { rule, subject, facts };
         Some((rule, input.figure()?.0))
     };
     applying.filter_map(figure).collect()
@@ -183,11 +167,7 @@ fn nothing_applied(rules: &VerdictRules, subject: &VerdictSubject<'_>) -> String
 }
 
 fn facts_of<'r>(rules: &'r VerdictRules, drive: &DriveRecord) -> Option<&'r DatasheetFacts> {
-    let names = [
-        Some(&drive.model),
-        Some(&drive.label),
-        drive.profile.as_ref(),
-    ];
+    let names = [Some(&drive.model), Some(&drive.label), drive.profile.as_ref()];
     rules.facts.iter().find(|facts| {
         let wanted = facts.drive.to_lowercase();
         let has = |name: &&String| name.to_lowercase().contains(&wanted);

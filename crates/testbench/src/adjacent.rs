@@ -16,9 +16,8 @@ pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|streamer, context| {
         let window = context.window;
         let each = window.chunks_per_drive() / 4;
-        let sessions: Vec<(StreamRange, u64)> = (0..4)
-            .map(|n| (context.part(n * each, each), context.seed()))
-            .collect();
+        let sessions: Vec<(StreamRange, u64)> =
+            (0..4).map(|n| (context.part(n * each, each), context.seed())).collect();
         for n in ORDER {
             let (range, seed) = &sessions[n as usize];
             let name = format!("session {n}");
@@ -31,11 +30,9 @@ pub(super) fn adjacent(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             )?;
             context.ended(&status, range.bytes(), range.last)?;
         }
-        let layout = sessions
-            .iter()
-            .fold(ExpectedLayout::default(), |layout, (range, seed)| {
-                layout.then(range.bytes(), ExpectedData::Stream(Pattern::new(*seed), 0))
-            });
+        let layout = sessions.iter().fold(ExpectedLayout::default(), |layout, (range, seed)| {
+            layout.then(range.bytes(), ExpectedData::Stream(Pattern::new(*seed), 0))
+        });
         context.compare(streamer, &window, &layout, "adjacent sessions")?;
         let alone = neighbours(streamer, context, layout)?;
         Ok(format!(

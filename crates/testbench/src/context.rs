@@ -109,16 +109,10 @@ pub(super) struct WriteMode {
 }
 
 impl WriteMode {
-    pub const FLUSH: WriteMode = WriteMode {
-        flush_after: true,
-        orders: [None, None],
-    };
+    pub const FLUSH: WriteMode = WriteMode { flush_after: true, orders: [None, None] };
 
     pub fn order(chunks: u64, control: ControlBits) -> WriteMode {
-        WriteMode {
-            flush_after: false,
-            orders: [Some((chunks, control)), None],
-        }
+        WriteMode { flush_after: false, orders: [Some((chunks, control)), None] }
     }
 }
 
@@ -140,11 +134,7 @@ impl TestContext<'_> {
     /// Chunks of the window, counted on each drive.
     pub fn part(&self, from: u64, count: u64) -> StreamRange {
         let first = self.window.first + self.chunks(from);
-        StreamRange {
-            first,
-            last: first + self.chunks(count - 1),
-            ..self.window
-        }
+        StreamRange { first, last: first + self.chunks(count - 1), ..self.window }
     }
 
     /// Writes a new stream over the range and flushes, so that its content is known.
@@ -155,13 +145,7 @@ impl TestContext<'_> {
         name: &str,
     ) -> Result<u64, TestError> {
         let seed = self.seed();
-        let status = self.write(
-            streamer,
-            range,
-            (seed, name),
-            range.bytes(),
-            WriteMode::FLUSH,
-        )?;
+        let status = self.write(streamer, range, (seed, name), range.bytes(), WriteMode::FLUSH)?;
         self.ended(&status, range.bytes(), range.last)?;
         Ok(seed)
     }
@@ -278,14 +262,10 @@ impl TestContext<'_> {
         let (drive, address) = range.locate(chunk);
         let part = layout.part(self.chunks(chunk), self.chunks(1));
         let (bytes, min_io_bytes) = (part.bytes(), self.min_io_bytes);
-        let one = DriveChunk {
-            drive,
-            address,
-            chunk_bytes: range.chunk_bytes,
-        };
-        let again = match self.read_back_with(1, &part, |sink| {
-            read_chunk(streamer, one, bytes, min_io_bytes, sink)
-        }) {
+        let one = DriveChunk { drive, address, chunk_bytes: range.chunk_bytes };
+        let again = match self
+            .read_back_with(1, &part, |sink| read_chunk(streamer, one, bytes, min_io_bytes, sink))
+        {
             Ok((found, _)) => Some(found.chunks.is_empty()),
             Err(TestError::Failed(_)) => None,
             Err(other) => return Err(other),
@@ -321,10 +301,7 @@ pub(super) fn read_chunk(
 }
 
 fn replay_options(min_io_bytes: u32) -> ReplayOptions {
-    ReplayOptions {
-        min_io_bytes,
-        ..ReplayOptions::default()
-    }
+    ReplayOptions { min_io_bytes, ..ReplayOptions::default() }
 }
 
 struct CompareSink<'a, 'o> {

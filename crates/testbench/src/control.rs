@@ -18,17 +18,8 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         let first = context.write_known(streamer, &window, "the first stream")?;
         // Data read ahead of a stopped replay must not appear in the next one.
         let few = half * u64::from(window.drives) / 2;
-        let mut sink = CommandAfter {
-            left: few,
-            control: ControlBits::STOP,
-        };
-        let cut = read(
-            streamer,
-            &window,
-            window.bytes(),
-            context.min_io_bytes,
-            &mut sink,
-        )?;
+        let mut sink = CommandAfter { left: few, control: ControlBits::STOP };
+        let cut = read(streamer, &window, window.bytes(), context.min_io_bytes, &mut sink)?;
         context.progress.check(&cut)?;
         if !cut.status.has(StatusBits::STOPPED) || cut.chunks != few {
             return fail(format!(
@@ -37,12 +28,7 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             ));
         }
         let layout = ExpectedLayout::stream(first, window.bytes()).part(low.bytes(), high.bytes());
-        context.compare(
-            streamer,
-            &high,
-            &layout,
-            "the replay after one that was stopped",
-        )?;
+        context.compare(streamer, &high, &layout, "the replay after one that was stopped")?;
         // Chunks of a stopped stream must not appear in the next one.
         let (cut, next) = (context.seed(), context.seed());
         let order = WriteMode::order(few, ControlBits::STOP);
@@ -54,13 +40,7 @@ pub(super) fn left_over(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             order,
         )?;
         let odd = context.chunks(few) + ODD_BYTES;
-        context.write(
-            streamer,
-            &high,
-            (next, "the stream after it"),
-            odd,
-            WriteMode::default(),
-        )?;
+        context.write(streamer, &high, (next, "the stream after it"), odd, WriteMode::default())?;
         let layout = ExpectedLayout::stream(cut, stopped.bytes);
         context.compare(streamer, &low, &layout, "the stream that was stopped")?;
         context.compare(
@@ -84,13 +64,7 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         let chunks = window.chunks() / 2;
         let bytes = context.chunks(chunks) + ODD_BYTES;
         let (seed, other) = (context.seed(), context.seed());
-        context.write(
-            streamer,
-            &window,
-            (seed, "the stream"),
-            bytes,
-            WriteMode::FLUSH,
-        )?;
+        context.write(streamer, &window, (seed, "the stream"), bytes, WriteMode::FLUSH)?;
         let right = ExpectedLayout::stream(seed, bytes);
         context.compare(streamer, &window, &right, "no error")?;
 
@@ -120,11 +94,8 @@ pub(super) fn checker(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
             ));
         }
         let check = |expected| Diagnosis::check_length(status.bytes, expected);
-        let (longer, shorter, same) = (
-            check(bytes + BEAT_BYTES),
-            check(bytes - BEAT_BYTES),
-            check(bytes),
-        );
+        let (longer, shorter, same) =
+            (check(bytes + BEAT_BYTES), check(bytes - BEAT_BYTES), check(bytes));
         let (Err(Diagnosis::Short { .. }), Err(Diagnosis::Long { .. }), Ok(())) =
             (&longer, &shorter, &same)
         else {
@@ -159,11 +130,7 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         Ok((seed, window))
     })?;
     let cut = bench.host.lose_power();
-    let what = if cut {
-        "flushed, and lost in a power cut"
-    } else {
-        "flushed"
-    };
+    let what = if cut { "flushed, and lost in a power cut" } else { "flushed" };
     let (second, status) = bench.open(|streamer, context| {
         let layout = ExpectedLayout::stream(first, window.bytes());
         context.compare(streamer, &window, &layout, what)?;
@@ -182,18 +149,9 @@ pub(super) fn flush(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         Ok((seed, status))
     })?;
     let cut = bench.host.lose_power() && cut;
-    let sure = if cut {
-        status.durable_bytes
-    } else {
-        status.bytes
-    };
+    let sure = if cut { status.durable_bytes } else { status.bytes };
     bench.open(|streamer, context| {
-        context.compare(
-            streamer,
-            &window,
-            &ExpectedLayout::stream(second, sure),
-            what,
-        )?;
+        context.compare(streamer, &window, &ExpectedLayout::stream(second, sure), what)?;
         let flushed = window.chunks();
         let now = status.durable_bytes / u64::from(window.chunk_bytes);
         Ok(if cut {
@@ -218,24 +176,12 @@ pub(super) fn early_last(bench: &mut BenchRun<'_>) -> Result<String, TestError> 
         let chunks = window.chunks() / 3;
         let bytes = context.chunks(chunks) + ODD_BYTES;
         let seed = context.seed();
-        let status = context.write(
-            streamer,
-            &window,
-            (seed, "the stream"),
-            bytes,
-            WriteMode::FLUSH,
-        )?;
+        let status =
+            context.write(streamer, &window, (seed, "the stream"), bytes, WriteMode::FLUSH)?;
         let (_, last) = window.locate(chunks);
-        let bits = StatusBits::FINISHED
-            .with(StatusBits::EARLY_LAST)
-            .with(StatusBits::LAST_VALID);
+        let bits = StatusBits::FINISHED.with(StatusBits::EARLY_LAST).with(StatusBits::LAST_VALID);
         let beats = bytes.div_ceil(BEAT_BYTES);
-        let reported = (
-            status.status,
-            status.last_address_written,
-            status.bytes,
-            status.beats,
-        );
+        let reported = (status.status, status.last_address_written, status.bytes, status.beats);
         if reported != (bits, Some(last), bytes, beats) {
             return fail(format!(
                 "wrong status: {reported:?} and should be {:?}",
@@ -288,11 +234,7 @@ fn cut(
     let order = WriteMode::order(chunks, control);
     let stream = (new, "the new stream");
     let status = context.write(streamer, &window, stream, window.bytes(), order)?;
-    let bit = if control == ControlBits::ABORT {
-        StatusBits::ABORTED
-    } else {
-        StatusBits::STOPPED
-    };
+    let bit = if control == ControlBits::ABORT { StatusBits::ABORTED } else { StatusBits::STOPPED };
     if status.status != bit.with(StatusBits::LAST_VALID) {
         return fail(format!(
             "wrong status: {:?} and should be {bit:?} and last_valid",
@@ -316,13 +258,7 @@ fn cut(
     } else {
         status.chunks * context.chunk_beats()
     };
-    Ok(Cut {
-        old,
-        new,
-        status,
-        last,
-        first_stale_beat,
-    })
+    Ok(Cut { old, new, status, last, first_stale_beat })
 }
 
 /// From the first beat after the captured chunk on, everything is old.
@@ -355,12 +291,7 @@ fn checked(
     let layout = ExpectedLayout::default()
         .then(new_bytes, ExpectedData::Anything)
         .then(window.bytes() - new_bytes, behind);
-    context.compare(
-        streamer,
-        &window,
-        &layout,
-        "after the captured last address",
-    )?;
+    context.compare(streamer, &window, &layout, "after the captured last address")?;
     Ok(())
 }
 
@@ -391,11 +322,7 @@ pub(super) fn abort(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     let lost = bench.host.lose_power();
     bench.open(|streamer, context| {
         checked(streamer, context, &cut)?;
-        let durable = if lost {
-            "; durable through a simulated power loss"
-        } else {
-            "; flushed"
-        };
+        let durable = if lost { "; durable through a simulated power loss" } else { "; flushed" };
         Ok(cut_text(context, &cut) + durable)
     })
 }

@@ -23,10 +23,7 @@ impl StreamLog {
             ExpectedData::Zeroes | ExpectedData::Anything => None,
         };
         match self.find(seed) {
-            Some(at) => (
-                format!("{} wrote", self.0[at].1),
-                expected.is_some_and(|e| at > e),
-            ),
+            Some(at) => (format!("{} wrote", self.0[at].1), expected.is_some_and(|e| at > e)),
             None => (format!("an earlier run wrote with seed {seed:#x}"), false),
         }
     }
@@ -62,10 +59,7 @@ fn describe(
         }
         Diagnosis::Whole(DataOrigin::Place(beat)) => {
             let chunk = chunk_of(beat);
-            (
-                "misplaced",
-                format!("the chunk holds chunk {chunk} of the same stream"),
-            )
+            ("misplaced", format!("the chunk holds chunk {chunk} of the same stream"))
         }
         Diagnosis::Torn(run) => torn(log, wrong, run),
         Diagnosis::BitFlip { .. } => ("flipped bits", after_colon(diagnosis)),
@@ -90,21 +84,16 @@ fn torn(
         DataOrigin::Seed(seed) => (seed, ""),
         DataOrigin::SeedElsewhere { seed, .. } => (seed, ", elsewhere"),
         origin => {
-            return (
-                "torn write",
-                format!("{beats} are {origin}, the rest is right"),
-            );
+            return ("torn write", format!("{beats} are {origin}, the rest is right"));
         }
     };
     match log.owner_text(seed, wrong.expected) {
-        (who, true) => (
-            "overrun",
-            format!("{beats} are what {who}, later{location}; the rest is untouched"),
-        ),
-        (who, false) => (
-            "torn write",
-            format!("{beats} are what {who}{location}, the rest is right"),
-        ),
+        (who, true) => {
+            ("overrun", format!("{beats} are what {who}, later{location}; the rest is untouched"))
+        }
+        (who, false) => {
+            ("torn write", format!("{beats} are what {who}{location}, the rest is right"))
+        }
     }
 }
 

@@ -15,31 +15,11 @@ fn address_cases(context: &TestContext<'_>) -> [AddressCase; 6] {
     use StatusBits as S;
     [
         ("unaligned first", Some(first + 16), None, S::UNALIGNED),
-        (
-            "unaligned last",
-            Some(first),
-            Some(first + chunk + 16),
-            S::UNALIGNED,
-        ),
-        (
-            "first after last",
-            Some(first + chunk),
-            Some(first),
-            S::FIRST_AFTER_LAST,
-        ),
-        (
-            "last beyond the media",
-            Some(first),
-            Some(end),
-            S::OUT_OF_RANGE,
-        ),
+        ("unaligned last", Some(first), Some(first + chunk + 16), S::UNALIGNED),
+        ("first after last", Some(first + chunk), Some(first), S::FIRST_AFTER_LAST),
+        ("last beyond the media", Some(first), Some(end), S::OUT_OF_RANGE),
         ("first beyond the media", Some(end), None, S::OUT_OF_RANGE),
-        (
-            "far beyond the media",
-            Some(first),
-            Some(far),
-            S::OUT_OF_RANGE,
-        ),
+        ("far beyond the media", Some(first), Some(far), S::OUT_OF_RANGE),
     ]
 }
 
@@ -48,29 +28,18 @@ pub(super) fn codes(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
         let window = context.window;
         let seed = context.write_known(streamer, &window, "what must stay")?;
         for (what, first, last, bit) in address_cases(context) {
-            let request = RangeRequest {
-                first,
-                last,
-                chunk_bytes: window.chunk_bytes,
-            };
+            let request = RangeRequest { first, last, chunk_bytes: window.chunk_bytes };
             match streamer.refusal(&request) {
                 None => return fail(format!("{what}: was accepted")),
                 Some(status) if status == bit => {}
                 Some(status) => {
-                    return fail(format!(
-                        "{what}: STATUS is {status:?} and should be {bit:?}"
-                    ));
+                    return fail(format!("{what}: STATUS is {status:?} and should be {bit:?}"));
                 }
             }
         }
         let end = beyond(streamer, context)?;
         let layout = ExpectedLayout::stream(seed, window.bytes());
-        context.compare(
-            streamer,
-            &window,
-            &layout,
-            "after requests that were refused",
-        )?;
+        context.compare(streamer, &window, &layout, "after requests that were refused")?;
         Ok(format!(
             "unaligned, first after last and beyond the media each set their bit and wrote \
              nothing; {end}"
@@ -90,11 +59,7 @@ fn beyond(
     let Some(end) = context.capacity_bytes.checked_next_multiple_of(chunk) else {
         return Ok(FAILED);
     };
-    let outside = DriveChunk {
-        drive: 0,
-        address: end,
-        chunk_bytes,
-    };
+    let outside = DriveChunk { drive: 0, address: end, chunk_bytes };
     let unit = context.min_io_bytes;
     let status = read_chunk(streamer, outside, chunk, unit, &mut DiscardSink)?;
     let refused = status.status.has(StatusBits::OUT_OF_RANGE);

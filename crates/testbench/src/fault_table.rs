@@ -37,12 +37,7 @@ fn row(
     nth: u64,
     says: &'static [&'static str],
 ) -> FaultRow {
-    FaultRow {
-        name,
-        test,
-        faults: Faults::new(&[(fault, Trigger::Once(nth))]),
-        says,
-    }
+    FaultRow { name, test, faults: Faults::new(&[(fault, Trigger::Once(nth))]), says }
 }
 
 /// `stopped_reads`: read commands of test 01 until its replay has stopped, 16 chunks and what the
@@ -56,11 +51,7 @@ pub fn rows(stopped_reads: u64) -> Vec<FaultRow> {
             "01",
             BenchFault::UnfilledRead,
             stopped_reads + 7,
-            &[
-                "wrong read: chunk 6",
-                "of the same stream",
-                "read again it is right",
-            ],
+            &["wrong read: chunk 6", "of the same stream", "read again it is right"],
         ),
         row(
             "flipped bit, read by the checker",
@@ -102,12 +93,7 @@ pub fn rows(stopped_reads: u64) -> Vec<FaultRow> {
             "05",
             BenchFault::Overrun(CHUNK_BYTES),
             64 + 25,
-            &[
-                "overrun",
-                "26624 and must at beat 25600",
-                "16384 bytes",
-                "written after the end",
-            ],
+            &["overrun", "26624 and must at beat 25600", "16384 bytes", "written after the end"],
         ),
         row(
             "write after the stop",
@@ -184,10 +170,7 @@ pub fn rows(stopped_reads: u64) -> Vec<FaultRow> {
             "10",
             BenchFault::DroppedWrite,
             100,
-            &[
-                "lost write: chunk 99",
-                "still holds what the stream of 256 chunks (test 08) wrote",
-            ],
+            &["lost write: chunk 99", "still holds what the stream of 256 chunks (test 08) wrote"],
         ),
         row(
             "torn chunk",

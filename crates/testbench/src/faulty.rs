@@ -59,49 +59,26 @@ impl<T: Target> FaultMedia for Beginning<'_, T> {
 
 impl<T: Target> FaultyTarget<T> {
     pub fn new(inner: T, faults: Faults, spare: u32) -> FaultyTarget<T> {
-        FaultyTarget {
-            inner,
-            faults,
-            spare,
-            fixups: BTreeMap::new(),
-            done: Vec::new(),
-        }
+        FaultyTarget { inner, faults, spare, fixups: BTreeMap::new(), done: Vec::new() }
     }
 
     fn start(&mut self, io: &Io) -> Result<(), TargetError> {
-        let command = Command {
-            op: io.op,
-            offset_bytes: io.offset_bytes,
-            len_bytes: io.len_bytes,
-        };
+        let command = Command { op: io.op, offset_bytes: io.offset_bytes, len_bytes: io.len_bytes };
         let faults = self.faults.clone();
-        let mut beginning = Beginning {
-            target: self,
-            slot: io.slot,
-        };
+        let mut beginning = Beginning { target: self, slot: io.slot };
         match faults.begin(command, &mut beginning)? {
             Execution::Omit => {
                 let moved = if io.op == Op::Flush { 0 } else { io.len_bytes };
-                self.done.push(Completion {
-                    slot: io.slot,
-                    result: moved as i32,
-                });
+                self.done.push(Completion { slot: io.slot, result: moved as i32 });
                 Ok(())
             }
-            Execution::Execute {
-                offset_bytes,
-                len_bytes,
-            } => {
+            Execution::Execute { offset_bytes, len_bytes } => {
                 if len_bytes < io.len_bytes {
                     let (stored, requested) = (len_bytes, io.len_bytes);
                     let whole = Fixup::Whole { stored, requested };
                     self.fixups.insert(io.slot, whole);
                 }
-                self.inner.submit(&[Io {
-                    offset_bytes,
-                    len_bytes,
-                    ..*io
-                }])
+                self.inner.submit(&[Io { offset_bytes, len_bytes, ..*io }])
             }
             Execution::ExecuteStale => {
                 self.fixups.insert(io.slot, Fixup::Stale(*io));

@@ -151,11 +151,7 @@ pub enum BenchError {
         "{drive}: the range has {chunks} chunks of {chunk_bytes} bytes on each drive and the test \
          bench needs {MIN_CHUNKS}; extend it or use smaller chunks"
     )]
-    TooSmall {
-        drive: String,
-        chunks: u64,
-        chunk_bytes: u32,
-    },
+    TooSmall { drive: String, chunks: u64, chunk_bytes: u32 },
     #[error(
         "{drive}: keeps no data, so there is nothing to test; name a drive, a file or a simulated \
          drive"
@@ -176,11 +172,7 @@ pub trait BenchObserver {
 
 impl BenchObserver for () {}
 
-type Test = (
-    &'static str,
-    &'static str,
-    fn(&mut BenchRun<'_>) -> Result<String, TestError>,
-);
+type Test = (&'static str, &'static str, fn(&mut BenchRun<'_>) -> Result<String, TestError>);
 
 const TESTS: [Test; 12] = [
     ("00", "link status", link::status),
@@ -208,11 +200,8 @@ pub fn run(
     let drives = host.drives();
     let name = drives.first().ok_or(BenchError::NoDrive)?;
     let name = name.extent.drive.clone();
-    let request = RangeRequest {
-        first: options.first,
-        last: options.last,
-        chunk_bytes: options.chunk_bytes,
-    };
+    let request =
+        RangeRequest { first: options.first, last: options.last, chunk_bytes: options.chunk_bytes };
     let range = StreamRange::new(&request, &host.extents())?;
     if range.chunks_per_drive() < MIN_CHUNKS {
         return Err(BenchError::TooSmall {
@@ -222,9 +211,8 @@ pub fn run(
         });
     }
     let wanted = u64::from(options.depth) * 4;
-    let window_chunks = wanted
-        .clamp(WINDOW_CHUNKS, MAX_WINDOW_CHUNKS)
-        .min(range.chunks_per_drive());
+    let window_chunks =
+        wanted.clamp(WINDOW_CHUNKS, MAX_WINDOW_CHUNKS).min(range.chunks_per_drive());
     // Divisible by four for test 07.
     let window_chunks = window_chunks / 4 * 4;
     let window = StreamRange {
@@ -288,11 +276,9 @@ impl BenchRun<'_> {
             let report = &mut self.context.report;
             let (counter, result, detail) = match outcome {
                 Ok(detail) => (&mut report.passed, TestOutcome::Pass, detail),
-                Err(TestError::NotApplicable(detail)) => (
-                    &mut report.not_applicable,
-                    TestOutcome::NotApplicable,
-                    detail,
-                ),
+                Err(TestError::NotApplicable(detail)) => {
+                    (&mut report.not_applicable, TestOutcome::NotApplicable, detail)
+                }
                 Err(TestError::Failed(detail)) => (&mut report.failed, TestOutcome::Fail, detail),
                 Err(TestError::BenchRun(error)) => return Err(error),
                 Err(TestError::Stopped) => {
@@ -301,12 +287,7 @@ impl BenchRun<'_> {
                 }
             };
             *counter += 1;
-            let result = TestResult {
-                id,
-                name,
-                result,
-                detail,
-            };
+            let result = TestResult { id, name, result, detail };
             self.context.progress.observer.ended(&result);
             report.tests.push(result);
         }

@@ -104,10 +104,7 @@ pub(super) fn full(bench: &mut BenchRun<'_>) -> Result<String, TestError> {
     bench.open(|streamer, context| {
         let whole = context.range;
         let count = full_chunks(&whole, context.options.span_bytes);
-        let range = StreamRange {
-            last: whole.first + context.chunks(count - 1),
-            ..whole
-        };
+        let range = StreamRange { last: whole.first + context.chunks(count - 1), ..whole };
         let stream = (range.chunks(), "the whole stream");
         let rates = write_and_read(streamer, context, &range, stream, WriteMode::FLUSH)?;
         context.report.continuous = Some(rates);

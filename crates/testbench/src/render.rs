@@ -50,10 +50,6 @@ pub fn render(report: &BenchReport) -> String {
     if missing > 0 {
         out += &format!(", {missing} not run");
     }
-    out += if report.simulated {
-        " (simulated drive)\n"
-    } else {
-        "\n"
-    };
+    out += if report.simulated { " (simulated drive)\n" } else { "\n" };
     out
 }

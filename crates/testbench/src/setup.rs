@@ -30,10 +30,7 @@ pub struct FaultsInTest {
 
 impl FaultsInTest {
     pub fn new(faults: &[Faults], only: &'static str) -> FaultsInTest {
-        FaultsInTest {
-            faults: faults.to_vec(),
-            only,
-        }
+        FaultsInTest { faults: faults.to_vec(), only }
     }
 }
 

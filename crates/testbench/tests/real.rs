@@ -1,10 +1,7 @@
 //! The test bench on block devices: zram and loop. Needs root; otherwise prints the reason and
 //! passes.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a fixture that cannot be set up fails the test"
-)]
+#![allow(clippy::unwrap_used, reason = "a fixture that cannot be set up fails the test")]
 
 use std::path::Path;
 
@@ -31,21 +28,14 @@ fn passes(device: &Path, options: &BenchOptions) {
     let mut host = software_host(drives, options, IoCalls::default());
     let report = run(&mut host, options, &mut ()).unwrap();
     let text = render(&report);
-    assert_eq!(
-        (report.passed, report.failed, report.not_applicable),
-        (10, 0, 2),
-        "{text}"
-    );
+    assert_eq!((report.passed, report.failed, report.not_applicable), (10, 0, 2), "{text}");
     let links: Vec<_> = report
         .tests
         .iter()
         .filter(|test| test.result == TestOutcome::NotApplicable)
         .map(|test| (test.id, test.detail.as_str()))
         .collect();
-    assert_eq!(
-        links,
-        [("00", "not a PCIe drive"), ("11", "not a PCIe drive")]
-    );
+    assert_eq!(links, [("00", "not a PCIe drive"), ("11", "not a PCIe drive")]);
     assert!(
         report.direct
             && !report.simulated
@@ -58,11 +48,9 @@ fn passes(device: &Path, options: &BenchOptions) {
 
 /// Several depths and chunk sizes, including sizes that are no power of two.
 fn passes_each(device: &Path) {
-    for (chunk_bytes, depth, chunks) in [
-        (128 << 10, 32, None),
-        (12 << 10, 5, Some(200)),
-        (4 << 10, 1, Some(80)),
-    ] {
+    for (chunk_bytes, depth, chunks) in
+        [(128 << 10, 32, None), (12 << 10, 5, Some(200)), (4 << 10, 1, Some(80))]
+    {
         let options = BenchOptions {
             last: chunks.map(|chunks: u64| (chunks - 1) * u64::from(chunk_bytes)),
             chunk_bytes,

@@ -16,22 +16,14 @@ const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 pub(crate) fn files(path: &Path) -> Vec<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_processor = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let stem = name
-        .rsplit_once(".blktrace.")
-        .filter(|(_, n)| is_processor(n));
+    let stem = name.rsplit_once(".blktrace.").filter(|(_, n)| is_processor(n));
     let Some((stem, _)) = stem else {
         return vec![path.to_owned()];
     };
     let prefix = format!("{stem}.blktrace.");
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = std::fs::read_dir(folder.unwrap_or(Path::new(".")));
-    let names = entries
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.file_name());
+    let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
     let mut all: Vec<PathBuf> = names
         .filter(|name| {
             let name = name.to_string_lossy();
@@ -50,10 +42,8 @@ pub(crate) fn files(path: &Path) -> Vec<PathBuf> {
 
 pub(crate) fn open_file(source: &TraceSource, path: &Path) -> Result<Bytes, TraceError> {
     let name = source.name();
-    let unreadable = |error: io::Error| TraceError::Unreadable {
-        file: name.clone(),
-        why: error.to_string(),
-    };
+    let unreadable =
+        |error: io::Error| TraceError::Unreadable { file: name.clone(), why: error.to_string() };
     let file = File::open(path).map_err(unreadable)?;
     if !file.metadata().map_err(unreadable)?.is_file() {
         return Err(TraceError::Unsuitable {

@@ -51,19 +51,13 @@ pub struct FittedWorkload {
 fn percentages(sizes: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let all: u64 = sizes.iter().map(|(_, count)| count).sum();
     let exact = |count: u64| count as f64 * 100.0 / all as f64;
-    let mut shares: Vec<(u64, u64)> = sizes
-        .iter()
-        .map(|&(size, count)| (size, exact(count) as u64))
-        .collect();
+    let mut shares: Vec<(u64, u64)> =
+        sizes.iter().map(|&(size, count)| (size, exact(count) as u64)).collect();
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     let remainder = |at: usize| exact(sizes[at].1).fract();
     order.sort_by(|&a, &b| remainder(b).total_cmp(&remainder(a)));
     let given: u64 = shares.iter().map(|(_, share)| share).sum();
-    for &at in order
-        .iter()
-        .cycle()
-        .take(100_u64.saturating_sub(given) as usize)
-    {
+    for &at in order.iter().cycle().take(100_u64.saturating_sub(given) as usize) {
         shares[at].1 += 1;
     }
     shares.retain(|(_, share)| *share > 0);
@@ -83,10 +77,7 @@ fn mix(sizes: impl Iterator<Item = (u64, u64)>, align_bytes: u64) -> Mix {
     kept.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     let rare = kept.split_off(kept.len().min(MOST_MIX_SIZES));
     for (size, count) in rare {
-        if let Some(nearest) = kept
-            .iter_mut()
-            .min_by_key(|(known, _)| known.abs_diff(size))
-        {
+        if let Some(nearest) = kept.iter_mut().min_by_key(|(known, _)| known.abs_diff(size)) {
             nearest.1 += count;
         }
     }
@@ -215,11 +206,7 @@ impl FittedWorkload {
         let notes: String = notes.map(|note| format!("# Not kept: {note}.\n")).collect();
         let title = format!("Workload fitted to {}", source.name());
         let steps = [
-            (
-                "fitted",
-                "Synthetic workload fitted to the trace",
-                self.fitted_job(survey),
-            ),
+            ("fitted", "Synthetic workload fitted to the trace", self.fitted_job(survey)),
             ("replay", "The trace", self.replay_job(source, survey)),
         ];
         let steps = steps.map(|(id, title, job)| {
@@ -261,26 +248,14 @@ help = "measured time of the synthetic workload"
         let (rate, poisson) = self.rate.unzip();
         let options = [
             ("rw", Some(quoted(&self.rw))),
-            (
-                "rwmixread",
-                self.read_percent.map(|percent| percent.to_string()),
-            ),
+            ("rwmixread", self.read_percent.map(|percent| percent.to_string())),
             ("bs", Some(quoted(&self.bs))),
-            (
-                "blockalign",
-                self.align_bytes.map(|align| quoted(&compact_size(align))),
-            ),
-            (
-                "random_distribution",
-                self.distribution.as_deref().map(quoted),
-            ),
+            ("blockalign", self.align_bytes.map(|align| quoted(&compact_size(align)))),
+            ("random_distribution", self.distribution.as_deref().map(quoted)),
             ("iodepth", Some(self.iodepth.to_string())),
             ("size", Some(quoted("{area}"))),
             ("rate", rate.map(|rate| quoted(&rate.to_string()))),
-            (
-                "arrival",
-                (poisson == Some(true)).then(|| quoted("poisson")),
-            ),
+            ("arrival", (poisson == Some(true)).then(|| quoted("poisson"))),
             ("fsync", self.fsync.map(|writes| writes.to_string())),
             ("sync", self.synchronous.then(|| quoted("dsync"))),
             ("runtime", rate.map(|_| quoted("{runtime}"))),
@@ -303,10 +278,7 @@ help = "measured time of the synthetic workload"
             ("iodepth", Some(self.iodepth.to_string())),
             ("size", Some(quoted("{area}"))),
             ("trace_device", source.device.as_deref().map(quoted)),
-            (
-                "trace_timing",
-                self.rate.is_none().then(|| quoted("closed")),
-            ),
+            ("trace_timing", self.rate.is_none().then(|| quoted("closed"))),
         ])
     }
 }

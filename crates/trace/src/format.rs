@@ -58,17 +58,9 @@ const NAMED: [(TraceFormat, &str, &str); 16] = [
     (TraceFormat::Fiu, "fiu", "FIU text"),
     (TraceFormat::Mqsim, "mqsim", "MQSim text"),
     (TraceFormat::Disksim, "disksim", "DiskSim text"),
-    (
-        TraceFormat::LibCacheSim,
-        "libcachesim",
-        "libCacheSim CSV of SCSI commands",
-    ),
+    (TraceFormat::LibCacheSim, "libcachesim", "libCacheSim CSV of SCSI commands"),
     (TraceFormat::Vscsi, "vscsi", "vscsi records"),
-    (
-        TraceFormat::OracleGeneral,
-        "oracle_general",
-        "libCacheSim oracleGeneral records",
-    ),
+    (TraceFormat::OracleGeneral, "oracle_general", "libCacheSim oracleGeneral records"),
 ];
 
 impl TraceFormat {
@@ -85,10 +77,7 @@ impl TraceFormat {
 
     fn names(self) -> (&'static str, &'static str) {
         let named = NAMED.iter().find(|(format, ..)| *format == self);
-        named.map_or(
-            ("columns", "lines with these columns"),
-            |(_, name, what)| (name, what),
-        )
+        named.map_or(("columns", "lines with these columns"), |(_, name, what)| (name, what))
     }
 
     pub fn name(self) -> &'static str {
@@ -100,18 +89,12 @@ impl TraceFormat {
     }
 
     pub fn is_binary(self) -> bool {
-        matches!(
-            self,
-            TraceFormat::Blktrace | TraceFormat::Vscsi | TraceFormat::OracleGeneral
-        )
+        matches!(self, TraceFormat::Blktrace | TraceFormat::Vscsi | TraceFormat::OracleGeneral)
     }
 
     /// It says when a request of one device becomes a request of a device below.
     pub(crate) fn has_remaps(self) -> bool {
-        matches!(
-            self,
-            TraceFormat::Blkparse | TraceFormat::Blktrace | TraceFormat::Ftrace
-        )
+        matches!(self, TraceFormat::Blkparse | TraceFormat::Blktrace | TraceFormat::Ftrace)
     }
 
     /// Of the options `trace_format`, where `auto` is none, and `trace_columns`.
@@ -140,9 +123,7 @@ impl TraceFormat {
     pub fn detect(head: &[u8]) -> Option<TraceFormat> {
         binary::detect(head).or_else(|| {
             let head = String::from_utf8_lossy(head);
-            let lines = head
-                .lines()
-                .map(|line| line.trim_start_matches(BYTE_ORDER_MARK));
+            let lines = head.lines().map(|line| line.trim_start_matches(BYTE_ORDER_MARK));
             lines.take(DETECTION_LINES).find_map(detect_line)
         })
     }
@@ -239,18 +220,11 @@ impl<'a> Parsed<'a> {
     };
 
     pub(crate) fn remap(from: Option<&'a str>) -> Parsed<'a> {
-        Parsed {
-            remapped_from: from,
-            ..Parsed::NOTHING
-        }
+        Parsed { remapped_from: from, ..Parsed::NOTHING }
     }
 
     pub(crate) fn one(device: &'a str, record: RawRecord) -> Parsed<'a> {
-        Parsed {
-            device,
-            records: [Some(record), None],
-            ..Parsed::NOTHING
-        }
+        Parsed { device, records: [Some(record), None], ..Parsed::NOTHING }
     }
 
     /// A flush before a request, or one of both; without either it is unknown.
@@ -269,11 +243,7 @@ impl<'a> Parsed<'a> {
     }
 
     pub(crate) fn unknown(device: &'a str) -> Parsed<'a> {
-        Parsed {
-            device,
-            is_unknown: true,
-            ..Parsed::NOTHING
-        }
+        Parsed { device, is_unknown: true, ..Parsed::NOTHING }
     }
 }
 
@@ -327,8 +297,7 @@ impl LineParser {
 }
 
 pub(crate) fn whole(field: &str, text: &str) -> Result<u64, String> {
-    text.parse()
-        .map_err(|_| format!("the {field} {text:?} is not a whole number below 2^64"))
+    text.parse().map_err(|_| format!("the {field} {text:?} is not a whole number below 2^64"))
 }
 
 /// A decimal number of `unit_ns` as nanoseconds; what is below a nanosecond is cut.

@@ -106,8 +106,7 @@ impl Pass {
         if let Some(at) = found {
             self.ends.remove(at);
         }
-        self.ends
-            .push_back((record.device, record.offset_bytes + record.len_bytes));
+        self.ends.push_back((record.device, record.offset_bytes + record.len_bytes));
         if self.ends.len() > STREAMS {
             self.ends.pop_front();
         }
@@ -116,17 +115,10 @@ impl Pass {
 
     fn profile(self, survey: &TraceSurvey, devices: u64) -> TraceProfile {
         let area = survey.high_bytes - survey.low_bytes;
-        let area_blocks = area
-            .div_ceil(survey.alignment_bytes)
-            .max(1)
-            .saturating_mul(devices);
+        let area_blocks = area.div_ceil(survey.alignment_bytes).max(1).saturating_mul(devices);
         let span_s = survey.span.as_secs_f64();
         TraceProfile {
-            theta: theta(
-                self.blocks.concentration(),
-                self.blocks.pairs(),
-                area_blocks,
-            ),
+            theta: theta(self.blocks.concentration(), self.blocks.pairs(), area_blocks),
             hottest_pct: self.blocks.hottest_pct(),
             begin_blocks: self.blocks.distinct(),
             sampled: 1 << self.blocks.shift,
@@ -211,8 +203,7 @@ impl BlockCounts {
         if self.counts.len() > MOST_BLOCKS {
             self.shift += 1;
             let shift = self.shift;
-            self.counts
-                .retain(|block, _| hash(*block).trailing_zeros() >= shift);
+            self.counts.retain(|block, _| hash(*block).trailing_zeros() >= shift);
         }
     }
 

@@ -87,11 +87,7 @@ impl Ord for Queued {
 }
 
 enum Input {
-    Lines {
-        bytes: Bytes,
-        parser: Box<LineParser>,
-        line: Vec<u8>,
-    },
+    Lines { bytes: Bytes, parser: Box<LineParser>, line: Vec<u8> },
     Records(Box<BinaryTrace>),
 }
 
@@ -143,13 +139,8 @@ impl TraceReader {
             .collect::<Result<Vec<Bytes>, TraceError>>()?;
         // Nothing in such a file says what it is.
         let by_name = || {
-            let name = source
-                .path
-                .file_name()?
-                .to_string_lossy()
-                .to_ascii_lowercase();
-            name.contains("oraclegeneral")
-                .then_some(TraceFormat::OracleGeneral)
+            let name = source.path.file_name()?.to_string_lossy().to_ascii_lowercase();
+            name.contains("oraclegeneral").then_some(TraceFormat::OracleGeneral)
         };
         let format = source.format.or_else(by_name);
         TraceReader::of(source.name(), inputs, format, source.device.clone())
@@ -196,9 +187,7 @@ impl TraceReader {
             },
             None => {
                 let trace = BinaryTrace::new(format, inputs);
-                Input::Records(Box::new(
-                    trace.map_err(|e| record_error(&name, 1, format, e))?,
-                ))
+                Input::Records(Box::new(trace.map_err(|e| record_error(&name, 1, format, e))?))
             }
         };
         Ok(TraceReader {
@@ -270,14 +259,10 @@ impl TraceReader {
         self.number += 1;
         let (name, number, format) = (&self.name, self.number, self.format);
         match &mut self.input {
-            Input::Records(trace) => trace
-                .next()
-                .map_err(|error| record_error(name, number, format, error)),
-            Input::Lines {
-                bytes,
-                parser,
-                line,
-            } => {
+            Input::Records(trace) => {
+                trace.next().map_err(|error| record_error(name, number, format, error))
+            }
+            Input::Lines { bytes, parser, line } => {
                 if !read_line(bytes, line, name, number)? {
                     return Ok(None);
                 }
@@ -287,9 +272,7 @@ impl TraceReader {
                 }
                 let text = std::str::from_utf8(line).unwrap_or_default();
                 let parsed = parser.line(text, number);
-                parsed
-                    .map(Some)
-                    .map_err(|what| line_error(name, number, format, &what, text))
+                parsed.map(Some).map_err(|what| line_error(name, number, format, &what, text))
             }
         }
     }
@@ -350,11 +333,7 @@ impl TraceReader {
         self.counts.reordered += u64::from(record.time_ns < self.latest_ns);
         self.latest_ns = self.latest_ns.max(record.time_ns);
         self.queued += 1;
-        self.queue.push(Reverse(Queued {
-            number: self.queued,
-            device,
-            record,
-        }));
+        self.queue.push(Reverse(Queued { number: self.queued, device, record }));
         Ok(())
     }
 

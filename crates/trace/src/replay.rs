@@ -89,10 +89,7 @@ impl Timing {
         match timing {
             None | Some("timed") => {}
             Some("closed") => {
-                let needless = [
-                    ("trace_time_scale", scale),
-                    ("trace_idle_limit", idle_limit),
-                ];
+                let needless = [("trace_time_scale", scale), ("trace_idle_limit", idle_limit)];
                 if let Some((option, Some(given))) = needless.iter().find(|(_, o)| o.is_some()) {
                     return Err(wrong(
                         option,
@@ -108,9 +105,7 @@ impl Timing {
         }
         let factor = |text: &str| {
             let factor: f64 = text.trim().parse().ok()?;
-            (1.0 / MAX_TIME_SCALE..=MAX_TIME_SCALE)
-                .contains(&factor)
-                .then_some(factor)
+            (1.0 / MAX_TIME_SCALE..=MAX_TIME_SCALE).contains(&factor).then_some(factor)
         };
         let scale = match scale {
             None => 1.0,
@@ -135,10 +130,7 @@ impl Timing {
                 )),
             }
         };
-        Ok(Timing::Timed {
-            scale,
-            idle_limit: idle_limit.map(limit).transpose()?,
-        })
+        Ok(Timing::Timed { scale, idle_limit: idle_limit.map(limit).transpose()? })
     }
 
     pub fn text(self) -> String {
@@ -233,10 +225,7 @@ impl ReplayPlan {
     /// Reads the whole trace.
     pub fn new(options: &ReplayOptions, area: ReplayArea) -> Result<ReplayPlan, TraceError> {
         let survey = TraceSurvey::of(&options.source)?;
-        let unfit = |what: String| TraceError::Unfit {
-            file: options.source.name(),
-            what,
-        };
+        let unfit = |what: String| TraceError::Unfit { file: options.source.name(), what };
         let ops = [Op::Read, Op::Write, Op::Discard, Op::Flush];
         let kept = ops.into_iter().filter(|op| !options.skipped.has(*op));
         let requests: u64 = kept.map(|op| survey.requests_of(op)).sum();
@@ -266,14 +255,8 @@ impl ReplayPlan {
                 area.size_bytes, survey.low_bytes
             )));
         }
-        let plan = ReplayPlan {
-            options: options.clone(),
-            area,
-            survey,
-            map,
-            align_bytes,
-            requests,
-        };
+        let plan =
+            ReplayPlan { options: options.clone(), area, survey, map, align_bytes, requests };
         plan.check_phases()?;
         Ok(plan)
     }
@@ -329,14 +312,9 @@ impl ReplayPlan {
 
     pub fn bytes(&self) -> u64 {
         let survey = &self.survey;
-        let counts = [
-            (Op::Read, survey.reads),
-            (Op::Write, survey.writes),
-            (Op::Discard, survey.discards),
-        ];
-        let kept = counts
-            .iter()
-            .filter(|(op, _)| !self.options.skipped.has(*op));
+        let counts =
+            [(Op::Read, survey.reads), (Op::Write, survey.writes), (Op::Discard, survey.discards)];
+        let kept = counts.iter().filter(|(op, _)| !self.options.skipped.has(*op));
         // Saturates: for progress only.
         let bytes = kept.fold(0, |sum: u64, (_, count)| sum.saturating_add(count.bytes));
         bytes.saturating_mul(u64::from(self.options.passes))
@@ -384,10 +362,7 @@ impl ReplayPlan {
         let longest = longest.saturating_mul(unit);
         let area_bytes = self.area.size_bytes / unit * unit;
         // `as` keeps it: it is not above `most_bytes`.
-        longest
-            .min(area_bytes)
-            .min(u64::from(self.area.most_bytes))
-            .max(unit) as u32
+        longest.min(area_bytes).min(u64::from(self.area.most_bytes)).max(unit) as u32
     }
 
     pub fn is_timed(&self) -> bool {

@@ -54,9 +54,7 @@ impl TraceSurvey {
             .and_then(|data| Some((data.len(), data.modified().ok()?)));
         let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = state
-            && let Some(found) = kept()
-                .iter()
-                .find(|k| k.state == state && k.source == *source)
+            && let Some(found) = kept().iter().find(|k| k.state == state && k.source == *source)
         {
             return Ok(Arc::clone(&found.survey));
         }
@@ -66,11 +64,7 @@ impl TraceSurvey {
             if kept.len() == MOST_KEPT {
                 kept.remove(0);
             }
-            kept.push(Kept {
-                source: source.clone(),
-                state,
-                survey: Arc::clone(&survey),
-            });
+            kept.push(Kept { source: source.clone(), state, survey: Arc::clone(&survey) });
         }
         Ok(survey)
     }
@@ -124,9 +118,7 @@ impl TraceSurvey {
             count.bytes = count.bytes.saturating_add(record.len_bytes);
             offset_bits |= record.offset_bytes;
             survey.low_bytes = survey.low_bytes.min(record.offset_bytes);
-            survey.high_bytes = survey
-                .high_bytes
-                .max(record.offset_bytes + record.len_bytes);
+            survey.high_bytes = survey.high_bytes.max(record.offset_bytes + record.len_bytes);
             survey.longest_bytes = survey.longest_bytes.max(record.len_bytes);
         }
         survey.alignment_bytes = 1 << offset_bits.trailing_zeros();
@@ -140,11 +132,7 @@ impl TraceSurvey {
     }
 
     fn has_none(&self, source: &TraceSource) -> TraceError {
-        let names: Vec<String> = self
-            .devices
-            .iter()
-            .map(|(name, _)| printable(name))
-            .collect();
+        let names: Vec<String> = self.devices.iter().map(|(name, _)| printable(name)).collect();
         TraceError::Unfit {
             file: source.name(),
             what: match (&source.device, names.is_empty()) {
@@ -165,10 +153,7 @@ impl TraceSurvey {
         if source.device.is_some() {
             return Vec::new();
         }
-        let mixed = self
-            .devices
-            .iter()
-            .filter(|(name, _)| !self.upper_devices.contains(name));
+        let mixed = self.devices.iter().filter(|(name, _)| !self.upper_devices.contains(name));
         let mixed: Vec<(&str, u64)> = mixed.map(|(name, count)| (name.as_str(), *count)).collect();
         match mixed.len() {
             1 => Vec::new(),
@@ -184,9 +169,8 @@ impl TraceSurvey {
             return None;
         }
         let shown = mixed.iter().take(SHOWN);
-        let mut shown: Vec<String> = shown
-            .map(|(name, count)| format!("{}: {count}", printable(name)))
-            .collect();
+        let mut shown: Vec<String> =
+            shown.map(|(name, count)| format!("{}: {count}", printable(name))).collect();
         if mixed.len() > SHOWN {
             shown.push(format!("{} further ones", mixed.len() - SHOWN));
         }

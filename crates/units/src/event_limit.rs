@@ -35,10 +35,7 @@ struct Window {
 impl EventLimit {
     /// Nothing was written yet.
     pub const fn new() -> EventLimit {
-        EventLimit(Mutex::new(Window {
-            until: Nanos::ZERO,
-            events: 0,
-        }))
+        EventLimit(Mutex::new(Window { until: Nanos::ZERO, events: 0 }))
     }
 
     /// Counts an event that happens now.

@@ -4,11 +4,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     sorted.sort_by(f64::total_cmp);
     let half = sorted.len() / 2;
     let upper = *sorted.get(half)?;
-    Some(if sorted.len() % 2 == 1 {
-        upper
-    } else {
-        f64::midpoint(sorted[half - 1], upper)
-    })
+    Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[half - 1], upper) })
 }
 
 #[cfg(test)]

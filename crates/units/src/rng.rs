@@ -29,9 +29,7 @@ impl Rng {
     /// The generator of a seed.
     pub fn new(seed: u64) -> Rng {
         let mut s = seed;
-        Rng {
-            state: std::array::from_fn(|_| splitmix64(&mut s)),
-        }
+        Rng { state: std::array::from_fn(|_| splitmix64(&mut s)) }
     }
 
     /// The generator of a *named* stream, so that a new consumer does not change the numbers of an

@@ -90,22 +90,15 @@ fn number_and_unit<'a>(
     expected: &'static str,
 ) -> Result<(f64, &'a str), ParseError> {
     let trimmed = text.trim();
-    let end = trimmed
-        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .unwrap_or(trimmed.len());
-    let number = trimmed[..end].parse().map_err(|_| ParseError::NoNumber {
-        text: text.to_owned(),
-        expected,
-    })?;
+    let end = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
+    let number = trimmed[..end]
+        .parse()
+        .map_err(|_| ParseError::NoNumber { text: text.to_owned(), expected })?;
     Ok((number, trimmed[end..].trim()))
 }
 
 fn unknown_unit(text: &str, unit: &str, expected: &'static str) -> ParseError {
-    ParseError::UnknownUnit {
-        text: text.to_owned(),
-        unit: unit.to_owned(),
-        expected,
-    }
+    ParseError::UnknownUnit { text: text.to_owned(), unit: unit.to_owned(), expected }
 }
 
 fn scaled(text: &str, number: f64, factor: u64) -> Result<u64, ParseError> {
@@ -173,18 +166,12 @@ pub fn parse_rate(text: &str) -> Result<u64, ParseError> {
         "T" => Some(1_000_000_000_000),
         _ => None,
     };
-    let bits = ["bps", "bit", "bits", "b"]
-        .iter()
-        .find_map(|end| unit.strip_suffix(end));
+    let bits = ["bps", "bit", "bits", "b"].iter().find_map(|end| unit.strip_suffix(end));
     if let Some(bits) = bits {
         let factor = prefix(bits).ok_or_else(|| unknown_unit(text, unit, RATE_FORMS))?;
         return scaled(text, number / 8.0, factor);
     }
-    match unit
-        .strip_suffix('B')
-        .filter(|unit| !unit.is_empty())
-        .and_then(prefix)
-    {
+    match unit.strip_suffix('B').filter(|unit| !unit.is_empty()).and_then(prefix) {
         Some(decimal) => scaled(text, number, decimal),
         None => parse_size(size),
     }

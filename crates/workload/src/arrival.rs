@@ -25,10 +25,7 @@ pub struct Rate {
 
 impl Rate {
     pub fn iops(ios: NonZeroU64) -> Rate {
-        Rate {
-            ios,
-            seconds: NonZeroU64::MIN,
-        }
+        Rate { ios, seconds: NonZeroU64::MIN }
     }
 
     pub fn per_second(self) -> f64 {
@@ -48,10 +45,7 @@ impl Rate {
             (ios, seconds) = (ios >> 1, (seconds >> 1).max(1));
         }
         let whole = |number: u128| NonZeroU64::new(number as u64).expect("both are at least 1");
-        Rate {
-            ios: whole(ios),
-            seconds: whole(seconds),
-        }
+        Rate { ios: whole(ios), seconds: whole(seconds) }
     }
 }
 
@@ -108,25 +102,14 @@ impl Arrivals {
         };
         let (due_ns, remainder) = at(worker);
         let (step_ns, step_remainder) = at(workers.get());
-        Arrivals(Process::Constant(Constant {
-            due_ns,
-            remainder,
-            step_ns,
-            step_remainder,
-            rate,
-        }))
+        Arrivals(Process::Constant(Constant { due_ns, remainder, step_ns, step_remainder, rate }))
     }
 
     /// Give every worker its own `rng` (`Rng::stream(mix(seed, worker), "arrivals")`).
     pub fn poisson(rate_iops: NonZeroU64, workers: NonZeroU32, rng: Rng) -> Arrivals {
         let mean_gap_ns =
             NANOS_PER_SECOND as f64 * f64::from(workers.get()) / rate_iops.get() as f64;
-        let mut poisson = Poisson {
-            due_ns: 0,
-            fraction_ns: 0.0,
-            mean_gap_ns,
-            rng,
-        };
+        let mut poisson = Poisson { due_ns: 0, fraction_ns: 0.0, mean_gap_ns, rng };
         // The first arrival comes after a gap too: a process that starts with one at 0 is not
         // Poisson.
         poisson.advance();

@@ -42,13 +42,7 @@ impl CoverageMap {
         let mut words = Vec::new();
         words.try_reserve_exact(count).ok()?;
         words.resize_with(count, AtomicU64::default);
-        (blocks > 0).then_some(CoverageMap {
-            span,
-            block_bytes,
-            blocks,
-            words,
-            concurrent,
-        })
+        (blocks > 0).then_some(CoverageMap { span, block_bytes, blocks, words, concurrent })
     }
 
     #[inline]

@@ -33,12 +33,7 @@ impl FlowGroups {
         let mut groups = FlowGroups::default();
         for workload in workloads {
             let Some(flow) = workload.flow else { continue };
-            let empty = || {
-                Arc::new(Group {
-                    weights: AtomicU64::new(0),
-                    ios: AtomicU64::new(0),
-                })
-            };
+            let empty = || Arc::new(Group { weights: AtomicU64::new(0), ios: AtomicU64::new(0) });
             let group = groups.0.entry(flow.group).or_insert_with(empty);
             let weights = u64::from(flow.weight) * u64::from(workload.numjobs);
             group.weights.fetch_add(weights, Ordering::Relaxed);
@@ -78,10 +73,7 @@ impl FlowShare {
     }
 
     pub fn leave(&mut self) {
-        let (weight, ios) = (
-            std::mem::take(&mut self.weight),
-            std::mem::take(&mut self.ios),
-        );
+        let (weight, ios) = (std::mem::take(&mut self.weight), std::mem::take(&mut self.ios));
         self.group.weights.fetch_sub(weight, Ordering::Relaxed);
         self.group.ios.fetch_sub(ios, Ordering::Relaxed);
     }

@@ -106,10 +106,7 @@ impl<'a> WorkerSet<'a> {
             logs_ios: workers.iter().any(Worker::logs_ios),
             errors: ErrorStreak::default(),
             ended: false,
-            exits: workers
-                .iter_mut()
-                .any(|worker| worker.exit().is_some())
-                .then_some(0),
+            exits: workers.iter_mut().any(|worker| worker.exit().is_some()).then_some(0),
             depth,
             ready: (0..count).rev().collect(),
             is_ready: vec![true; count as usize],
@@ -173,8 +170,7 @@ impl<'a> WorkerSet<'a> {
         }
         if any {
             let workers = &self.workers;
-            self.due
-                .retain(|&Reverse((_, index))| workers[index as usize].is_issuing());
+            self.due.retain(|&Reverse((_, index))| workers[index as usize].is_issuing());
         }
         any
     }
@@ -317,11 +313,7 @@ struct Intervals<'a> {
 
 impl<'a> Intervals<'a> {
     fn new(recorders: &'a mut [Recorder], sink: &'a mut dyn IntervalSink) -> Intervals<'a> {
-        Intervals {
-            measuring: vec![true; recorders.len()],
-            recorders,
-            sink,
-        }
+        Intervals { measuring: vec![true; recorders.len()], recorders, sink }
     }
 
     #[inline]
@@ -408,10 +400,7 @@ pub fn run_io_loop<T: Target>(
     let mut batch: Vec<Io> = Vec::with_capacity(slots);
     let mut done: Vec<Completion> = Vec::with_capacity(slots);
     let mut in_flight = 0_usize;
-    let mut early = EarlyEnd {
-        end: LoopEnd::default(),
-        give_up_at: Nanos::MAX,
-    };
+    let mut early = EarlyEnd { end: LoopEnd::default(), give_up_at: Nanos::MAX };
     let mut now = target.now();
     let mut intervals = Intervals::new(recorders, sink);
     let mut stall = StallTimer::new(now, config.io_timeout);

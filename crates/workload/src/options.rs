@@ -76,17 +76,13 @@ impl OptionValue for String {
 
 impl OptionValue for u32 {
     fn from_text(text: &str) -> Result<u32, &'static str> {
-        text.trim()
-            .parse()
-            .map_err(|_| "not a whole number below 2^32")
+        text.trim().parse().map_err(|_| "not a whole number below 2^32")
     }
 }
 
 impl OptionValue for u64 {
     fn from_text(text: &str) -> Result<u64, &'static str> {
-        text.trim()
-            .parse()
-            .map_err(|_| "not a whole number below 2^64")
+        text.trim().parse().map_err(|_| "not a whole number below 2^64")
     }
 }
 

@@ -223,10 +223,7 @@ impl Workload {
         if options.trace.is_some() {
             check_within_one(
                 target,
-                Region {
-                    offset_bytes: 0,
-                    size_bytes: target.capacity_bytes,
-                },
+                Region { offset_bytes: 0, size_bytes: target.capacity_bytes },
             )?;
             return traced::plan(options, target);
         }
@@ -390,10 +387,7 @@ impl Workload {
             true => size_bytes,
             false => self.offset_increment_bytes,
         };
-        Region {
-            offset_bytes: self.area.offset_bytes + u64::from(worker) * step_bytes,
-            size_bytes,
-        }
+        Region { offset_bytes: self.area.offset_bytes + u64::from(worker) * step_bytes, size_bytes }
     }
 
     /// What a worker's I/Os reach: the last one of fio's order begins in the region, and may end
@@ -406,10 +400,7 @@ impl Workload {
             let reached = region.size_bytes.saturating_add(most_bytes - 1);
             reached.min(part.capacity_bytes.saturating_sub(region.offset_bytes))
         });
-        Region {
-            size_bytes,
-            ..region
-        }
+        Region { size_bytes, ..region }
     }
 
     /// Threads that work in one region share their covering passes.

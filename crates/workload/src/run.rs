@@ -90,11 +90,7 @@ pub enum RunError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error("cannot start thread {index} of {wanted}: {source}; lower --numjobs")]
-    Thread {
-        index: usize,
-        wanted: usize,
-        source: std::io::Error,
-    },
+    Thread { index: usize, wanted: usize, source: std::io::Error },
     #[error(
         "worker thread {index} panicked: this is a defect of assay, please report it with the \
          message above"
@@ -109,10 +105,9 @@ pub fn run_jobs(
     stop: &AtomicBool,
     observer: &mut dyn RunObserver,
 ) -> Result<RunOutcome, RunError> {
-    let targets = jobs.iter_mut().map(|job| TargetJobs {
-        parts: vec![(job.drive, job.workload)],
-        target: job.target,
-    });
+    let targets = jobs
+        .iter_mut()
+        .map(|job| TargetJobs { parts: vec![(job.drive, job.workload)], target: job.target });
     run_together(&mut targets.collect::<Vec<_>>(), stop, observer)
 }
 
@@ -150,23 +145,16 @@ pub fn run_on_host(
         let workloads = job.parts.iter().map(|(_, workload)| *workload);
         let handle = match &mut job.target {
             OpenTarget::Sim(target, _) => {
-                simulated.push(SimulatedJob {
-                    parts: workloads.zip(own).collect(),
-                    target,
-                });
+                simulated.push(SimulatedJob { parts: workloads.zip(own).collect(), target });
                 continue;
             }
             OpenTarget::Null => None,
             OpenTarget::Real { open, telemetry } => Some((open, &**telemetry)),
         };
-        threaded.extend(workloads.zip(own).map(|(workload, outcome)| {
-            ThreadedJob {
-                workload,
-                handle: handle
-                    .as_ref()
-                    .map(|(open, telemetry)| ((*open).clone(), *telemetry)),
-                outcome,
-            }
+        threaded.extend(workloads.zip(own).map(|(workload, outcome)| ThreadedJob {
+            workload,
+            handle: handle.as_ref().map(|(open, telemetry)| ((*open).clone(), *telemetry)),
+            outcome,
         }));
     }
     let beside = match threaded.is_empty() {

@@ -46,11 +46,7 @@ impl Segments {
             let places = room_bytes / unit_bytes + 1;
             first_bytes + n * share_bytes + rng.below(places) * unit_bytes
         });
-        Ok(Segments {
-            segment_bytes,
-            first_bytes,
-            starts: starts.collect(),
-        })
+        Ok(Segments { segment_bytes, first_bytes, starts: starts.collect() })
     }
 
     pub fn segment_bytes(&self) -> u64 {

@@ -154,14 +154,9 @@ impl Worker {
             open_loop: workload.is_open_loop(),
             start: start + workload.start_delay,
             deadline: start + workload.planned_span().unwrap_or(Nanos::MAX),
-            bytes_left: workload
-                .io_bytes
-                .filter(|&bytes| bytes > 0)
-                .unwrap_or(u64::MAX),
+            bytes_left: workload.io_bytes.filter(|&bytes| bytes > 0).unwrap_or(u64::MAX),
             ios_left: workload.ios.filter(|&ios| ios > 0).unwrap_or(u64::MAX),
-            think: workload
-                .think
-                .map(|think| Thinking::new(think, start + workload.start_delay)),
+            think: workload.think.map(|think| Thinking::new(think, start + workload.start_delay)),
             depth_search: (workload.latency_target).map(|target| {
                 DepthSearch::new(target, workload.iodepth, start + workload.start_delay)
             }),

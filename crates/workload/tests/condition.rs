@@ -55,11 +55,7 @@ fn job(session: &mut DriveSession, words: &str) -> (DriveOutcome, Seen) {
     let workload = Workload::plan(&options, &session.target_properties()).unwrap();
     let mut target = session.acquire(workload.open_mode()).unwrap();
     let mut seen = Seen::default();
-    let mut parts = [DriveJob {
-        drive: 7,
-        workload: &workload,
-        target: &mut target,
-    }];
+    let mut parts = [DriveJob { drive: 7, workload: &workload, target: &mut target }];
     let outcome = run_jobs(&mut parts, &AtomicBool::new(false), &mut seen).unwrap();
     session.release(target);
     (outcome.drives.into_iter().next().unwrap(), seen)
@@ -81,10 +77,7 @@ fn a_purged_simulated_drive_writes_like_a_fresh_one_and_keeps_wear_and_time() {
     let before = seen.telemetry.last().unwrap().1.clone();
     let purged = drive.purge().unwrap();
     assert!(purged.complete, "{purged:?}");
-    assert_eq!(
-        drive.initial_contents(),
-        InitialContents::Modelled(InitialState::Fresh)
-    );
+    assert_eq!(drive.initial_contents(), InitialContents::Modelled(InitialState::Fresh));
     let after = drive.telemetry().unwrap();
     assert_eq!(after.host_bytes_written, before.host_bytes_written);
     assert_eq!(after.nand_bytes_written, before.nand_bytes_written);
@@ -94,20 +87,14 @@ fn a_purged_simulated_drive_writes_like_a_fresh_one_and_keeps_wear_and_time() {
     assert!((0.97..1.03).contains(&ratio), "{ratio}");
     let end = &seen.telemetry.last().unwrap().1;
     let grown = |of: fn(&Telemetry) -> Option<u64>| of(end).unwrap() - of(&after).unwrap();
-    let (host, nand) = (
-        grown(|t| t.host_bytes_written),
-        grown(|t| t.nand_bytes_written),
-    );
+    let (host, nand) = (grown(|t| t.host_bytes_written), grown(|t| t.nand_bytes_written));
     let amplification = nand as f64 / host as f64;
     assert!((0.95..1.05).contains(&amplification), "{amplification}");
 }
 
 #[test]
 fn no_data_is_readable_after_a_purge() {
-    for spec in [
-        "sim:samsung-951,data=checksum",
-        "sim:intel-optane-memory-32gb,data=keep",
-    ] {
+    for spec in ["sim:samsung-951,data=checksum", "sim:intel-optane-memory-32gb,data=keep"] {
         let mut drive = sim(spec);
         let (written, _) = job(&mut drive, "rw=write bs=64k size=4m verify=true");
         assert_eq!(written.verify.unwrap().findings(), 0);
@@ -130,10 +117,7 @@ fn a_purged_file_is_one_hole_of_its_length_and_needs_permission() {
     let spec = path.to_str().unwrap();
     let mut reader = sim(spec);
     let error = reader.purge().unwrap_err();
-    assert!(
-        matches!(&error, SessionError::NoPermit { serial, .. } if serial == "disk"),
-        "{error}"
-    );
+    assert!(matches!(&error, SessionError::NoPermit { serial, .. } if serial == "disk"), "{error}");
     assert!(fs::read(&path).unwrap() == content);
     drop(reader);
     let options = SessionOptions {
@@ -172,31 +156,19 @@ fn the_null_target_has_no_purge_and_no_idle_time() {
 #[test]
 fn an_idle_drive_cools_and_uses_its_idle_power() {
     let mut drive = sim("sim:samsung-951");
-    job(
-        &mut drive,
-        "rw=read bs=128k iodepth=8 size=16g runtime=120s",
-    );
+    job(&mut drive, "rw=read bs=128k iodepth=8 size=16g runtime=120s");
     let hot = drive.telemetry().unwrap().temperature_c.unwrap();
     let mut seen = Seen::default();
     let never = AtomicBool::new(false);
     let span = Nanos::from_millis(60_500);
     assert_eq!(
-        drive.idle_for(span, Nanos::from_secs(1), &never, &mut |at, t| seen
-            .telemetry(7, at, t)),
+        drive.idle_for(span, Nanos::from_secs(1), &never, &mut |at, t| seen.telemetry(7, at, t)),
         span
     );
-    let times: Vec<f64> = seen
-        .telemetry
-        .iter()
-        .map(|(at, _)| at.as_secs_f64())
-        .collect();
+    let times: Vec<f64> = seen.telemetry.iter().map(|(at, _)| at.as_secs_f64()).collect();
     let wanted: Vec<f64> = (1..=60).map(f64::from).chain([60.5]).collect();
     assert_eq!(times, wanted);
-    let cooled: Vec<f64> = seen
-        .telemetry
-        .iter()
-        .map(|(_, t)| t.temperature_c.unwrap())
-        .collect();
+    let cooled: Vec<f64> = seen.telemetry.iter().map(|(_, t)| t.temperature_c.unwrap()).collect();
     assert!(cooled.is_sorted_by(|a, b| a >= b) && cooled[60] < hot - 5.0);
     for (_, telemetry) in &seen.telemetry {
         // 1.7 W, the idle power of the profile, independent of the power before the idle time.
@@ -212,8 +184,7 @@ fn idle_time_ends_on_a_stop_request() {
     let mut drive = sim("sim:samsung-951");
     let hour = Nanos::from_secs(3600);
     assert_eq!(
-        drive.idle_for(hour, Nanos::SECOND, &stop, &mut |at, t| seen
-            .telemetry(7, at, t)),
+        drive.idle_for(hour, Nanos::SECOND, &stop, &mut |at, t| seen.telemetry(7, at, t)),
         Nanos::ZERO
     );
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -221,8 +192,7 @@ fn idle_time_ends_on_a_stop_request() {
     fs::write(&path, vec![0; 1 << 20]).unwrap();
     let mut file = sim(path.to_str().unwrap());
     assert!(
-        file.idle_for(hour, Nanos::SECOND, &stop, &mut |at, t| seen
-            .telemetry(7, at, t))
+        file.idle_for(hour, Nanos::SECOND, &stop, &mut |at, t| seen.telemetry(7, at, t))
             < Nanos::from_secs(60)
     );
     assert!(seen.telemetry.is_empty());
@@ -230,8 +200,7 @@ fn idle_time_ends_on_a_stop_request() {
     let short = Nanos::from_millis(20);
     let never = AtomicBool::new(false);
     assert!(
-        file.idle_for(short, Nanos::from_millis(5), &never, &mut |at, t| seen
-            .telemetry(7, at, t))
+        file.idle_for(short, Nanos::from_millis(5), &never, &mut |at, t| seen.telemetry(7, at, t))
             >= short
     );
 }
@@ -260,17 +229,11 @@ fn a_power_state_is_kept_until_another_is_selected() {
     assert!(error.contains("no power state 9"), "{error}");
     drive.check_power_state(2).unwrap();
     let error = drive.check_power_state(9).unwrap_err().to_string();
-    assert!(
-        error.contains("it has no power state 9, only 0, 1, 2;"),
-        "{error}"
-    );
+    assert!(error.contains("it has no power state 9, only 0, 1, 2;"), "{error}");
     let sleepy = sim("sim:samsung-951");
     sleepy.check_power_state(4).unwrap();
     let error = sleepy.check_power_state(5).unwrap_err().to_string();
-    assert!(
-        error.contains("only 0, 1, 2, 3 (non-operational), 4 (non-operational);"),
-        "{error}"
-    );
+    assert!(error.contains("only 0, 1, 2, 3 (non-operational), 4 (non-operational);"), "{error}");
 }
 
 #[test]
@@ -293,14 +256,8 @@ fn power_states_of_drives_without_them_are_refused_with_advice() {
         let early = file.check_power_state(2).unwrap_err().to_string();
         let error = file.set_power_state(Some(2)).unwrap_err();
         assert_eq!(early, error.to_string());
-        assert!(matches!(
-            error,
-            SessionError::NoPowerControl { state: 2, .. }
-        ));
-        assert!(
-            error.to_string().contains("leave power_states out"),
-            "{error}"
-        );
+        assert!(matches!(error, SessionError::NoPowerControl { state: 2, .. }));
+        assert!(error.to_string().contains("leave power_states out"), "{error}");
     };
     refuses(&path);
 }

@@ -18,11 +18,7 @@ use assay_workload::run::{DriveOutcome, RunObserver, TargetJobs, run_together};
 use clockwork::{Clockwork, LATENCY, go};
 
 fn writing(ios: u64) -> JobOptions {
-    JobOptions {
-        rw: Some("write".into()),
-        number_ios: Some(ios),
-        ..JobOptions::default()
-    }
+    JobOptions { rw: Some("write".into()), number_ios: Some(ios), ..JobOptions::default() }
 }
 
 /// A flush after every third write, none after the last, and one at the end where it is asked for.
@@ -30,11 +26,7 @@ fn writing(ios: u64) -> JobOptions {
 fn flushes_follow_writes() {
     for (end_fsync, expected) in [(None, "wwwfwwwfwww"), (Some(true), "wwwfwwwfwwwf")] {
         let mut target = Clockwork::new(LATENCY, 1);
-        let options = JobOptions {
-            fsync: Some(3),
-            end_fsync,
-            ..writing(9)
-        };
+        let options = JobOptions { fsync: Some(3), end_fsync, ..writing(9) };
         let totals = go(&mut target, &options).totals;
         let letter = |io: &assay_io::Io| match io.op {
             Op::Write => 'w',
@@ -53,12 +45,9 @@ fn flushes_follow_writes() {
 /// Every write of the job has FUA, no read has it.
 #[test]
 fn synchronous_writes_have_fua() {
-    for (sync, expected) in [
-        (None, false),
-        (Some("none"), false),
-        (Some("dsync"), true),
-        (Some("sync"), true),
-    ] {
+    for (sync, expected) in
+        [(None, false), (Some("none"), false), (Some("dsync"), true), (Some("sync"), true)]
+    {
         let mut target = Clockwork::new(LATENCY, 4);
         let options = JobOptions {
             rw: Some("randrw".into()),
@@ -93,11 +82,7 @@ fn reads_do_not_count_for_flushes() {
 #[test]
 fn trims_deallocate_and_move_no_data() {
     let mut target = Clockwork::new(LATENCY, 1);
-    let options = JobOptions {
-        rw: Some("randtrim".into()),
-        bs: Some("64k".into()),
-        ..writing(50)
-    };
+    let options = JobOptions { rw: Some("randtrim".into()), bs: Some("64k".into()), ..writing(50) };
     let totals = go(&mut target, &options).totals;
     assert_eq!(totals.summary(Op::Discard).bytes, 50 << 16);
     assert!(target.seen.iter().all(|io| io.op == Op::Discard));
@@ -120,20 +105,14 @@ fn together(drive: &str, options: &[JobOptions]) -> Vec<DriveOutcome> {
     };
     let mut session = DriveSession::open(&DriveSpec::parse(drive).unwrap(), &session).unwrap();
     let facts = session.target_properties();
-    let workloads: Vec<Workload> = options
-        .iter()
-        .map(|options| Workload::plan(options, &facts).unwrap())
-        .collect();
+    let workloads: Vec<Workload> =
+        options.iter().map(|options| Workload::plan(options, &facts).unwrap()).collect();
     let mut mode = workloads[0].open_mode();
     mode.writes = workloads.iter().any(Workload::writes);
     let mut target = session.acquire(mode).unwrap();
-    let mut jobs = [TargetJobs {
-        parts: workloads.iter().enumerate().collect(),
-        target: &mut target,
-    }];
-    run_together(&mut jobs, &AtomicBool::new(false), &mut Ignored)
-        .unwrap()
-        .drives
+    let mut jobs =
+        [TargetJobs { parts: workloads.iter().enumerate().collect(), target: &mut target }];
+    run_together(&mut jobs, &AtomicBool::new(false), &mut Ignored).unwrap().drives
 }
 
 /// The end of the short job ends the long one of its group, also while that waits, and not the one
@@ -190,10 +169,7 @@ fn a_backlog_is_read_back_between_writes() {
     assert!((900..=1000).contains(&checked), "{checked}");
     assert_eq!(outcome.totals.summary(Op::Write).ios, 1000);
     assert_eq!(outcome.totals.summary(Op::Read).ios, 0, "not measured");
-    let all_at_end = JobOptions {
-        verify_backlog: None,
-        ..options
-    };
+    let all_at_end = JobOptions { verify_backlog: None, ..options };
     let at_end = &together("sim:samsung-951", &[all_at_end])[0];
     let checked_at_end = at_end.verify.as_ref().unwrap().judged_blocks();
     assert!(checked_at_end < 700, "{checked_at_end} of 1024 blocks");
@@ -202,12 +178,10 @@ fn a_backlog_is_read_back_between_writes() {
 /// Each error of a plan names an option of the job, so that a job file's error can name its own.
 #[test]
 fn errors_of_plans_have_options() {
-    let facts = DriveSession::open(
-        &DriveSpec::parse("null:size=64m").unwrap(),
-        &SessionOptions::default(),
-    )
-    .unwrap()
-    .target_properties();
+    let facts =
+        DriveSession::open(&DriveSpec::parse("null:size=64m").unwrap(), &SessionOptions::default())
+            .unwrap()
+            .target_properties();
     for (option, value, expected) in [
         ("random_distribution", "pareto:x", "random_distribution"),
         ("random_distribution", "zipf:99", "random_distribution"),
@@ -224,10 +198,7 @@ fn errors_of_plans_have_options() {
         ("verify_backlog", "1", "verify_backlog"),
         ("end_fsync", "true", "end_fsync"),
     ] {
-        let mut options = JobOptions {
-            rw: Some("randread".into()),
-            ..JobOptions::default()
-        };
+        let mut options = JobOptions { rw: Some("randread".into()), ..JobOptions::default() };
         options.set(option, value).unwrap();
         let error = Workload::plan(&options, &facts).unwrap_err();
         assert_eq!(error.options().first(), Some(&expected), "{error}");

@@ -109,11 +109,7 @@ fn run(rw: &str, runtime_ms: u32) -> (SlowSink, u64) {
     let mut workers = [Worker::new(&workload, 0, 0, start).unwrap()];
     let mut recorder = Recorder::new(start, workload.interval, workload.ramp, false);
     recorder.preallocate(&[Op::Read, Op::Write]);
-    let mut sink = SlowSink {
-        clock,
-        totals: JobTotals::default(),
-        intervals: 0,
-    };
+    let mut sink = SlowSink { clock, totals: JobTotals::default(), intervals: 0 };
     let allocations = allocation_counter::measure(|| {
         run_io_loop(
             &mut target,
@@ -133,10 +129,7 @@ fn the_loop_allocates_nothing_per_interval() {
     let (short, at_first) = run("randrw", 20);
     let (long, in_all) = run("randrw", 420);
     assert!(short.intervals >= 20 && long.intervals >= 420);
-    assert_eq!(
-        in_all, at_first,
-        "allocations grow with the number of intervals"
-    );
+    assert_eq!(in_all, at_first, "allocations grow with the number of intervals");
 }
 
 /// Reads, because filling write buffers reads the clock again anyway.

@@ -30,22 +30,12 @@ impl IntervalSink for Ignore {
 fn closed_loop_rates_and_latencies_are_exact() {
     for (numjobs, iodepth) in [(1, 8), (8, 1), (4, 2)] {
         let mut target = Clockwork::new(LATENCY, 8);
-        let options = JobOptions {
-            numjobs: Some(numjobs),
-            iodepth: Some(iodepth),
-            ..reading("2s")
-        };
+        let options =
+            JobOptions { numjobs: Some(numjobs), iodepth: Some(iodepth), ..reading("2s") };
         let read = read_of(&mut target, &options);
-        assert_eq!(
-            (read.latency_ns.min, read.latency_ns.max),
-            (100_000, 100_000)
-        );
+        assert_eq!((read.latency_ns.min, read.latency_ns.max), (100_000, 100_000));
         assert_eq!(read.latency_ns.samples, read.ios);
-        assert!(
-            (read.iops - 80_000.0).abs() < 40.0,
-            "{numjobs} x {iodepth}: {}",
-            read.iops
-        );
+        assert!((read.iops - 80_000.0).abs() < 40.0, "{numjobs} x {iodepth}: {}", read.iops);
         assert_eq!(read.service_ns, None);
     }
 }
@@ -81,30 +71,16 @@ fn a_thread_that_waits_for_its_turn_is_asked_once_per_pause() {
     .unwrap();
     let (ios, pauses) = (target.seen.len() as u64, 2 * 50_000 / 7);
     assert!(ios > 3_500, "{ios}");
-    assert!(
-        target.reaps < ios + pauses + 100,
-        "{} for {ios}",
-        target.reaps
-    );
+    assert!(target.reaps < ios + pauses + 100, "{} for {ios}", target.reaps);
 }
 
 /// More in flight than the drive has servers: a closed loop counts the queueing as latency.
 #[test]
 fn queueing_in_the_drive_counts() {
     let mut target = Clockwork::new(LATENCY, 1);
-    let read = read_of(
-        &mut target,
-        &JobOptions {
-            iodepth: Some(10),
-            ..reading("1s")
-        },
-    );
+    let read = read_of(&mut target, &JobOptions { iodepth: Some(10), ..reading("1s") });
     assert!((read.iops - 10_000.0).abs() < 20.0, "{}", read.iops);
-    assert!(
-        read.latency_ns.p50.abs_diff(1_000_000) <= 1_000,
-        "{}",
-        read.latency_ns.p50
-    );
+    assert!(read.latency_ns.p50.abs_diff(1_000_000) <= 1_000, "{}", read.latency_ns.p50);
 }
 
 /// An offered load of half of the drive's rate: the open loop keeps its rate, and the latency is
@@ -112,17 +88,10 @@ fn queueing_in_the_drive_counts() {
 #[test]
 fn open_loop_latency_below_the_knee_is_the_service_time() {
     let mut target = Clockwork::new(LATENCY, 1);
-    let options = JobOptions {
-        iodepth: Some(32),
-        rate: Some("5000".into()),
-        ..reading("4s")
-    };
+    let options = JobOptions { iodepth: Some(32), rate: Some("5000".into()), ..reading("4s") };
     let read = read_of(&mut target, &options);
     assert!((read.iops - 5_000.0).abs() < 5.0, "{}", read.iops);
-    assert_eq!(
-        (read.latency_ns.min, read.latency_ns.max),
-        (100_000, 100_000)
-    );
+    assert_eq!((read.latency_ns.min, read.latency_ns.max), (100_000, 100_000));
 }
 
 /// M/D/1 at 50 % load: the mean wait is rho / (2 (1 - rho)) service times, by Pollaczek and
@@ -150,20 +119,12 @@ fn poisson_queueing_matches_theory() {
 #[test]
 fn open_loop_latency_beyond_the_knee_includes_the_backlog() {
     let mut target = Clockwork::new(LATENCY, 1);
-    let options = JobOptions {
-        iodepth: Some(1),
-        rate: Some("20000".into()),
-        ..reading("2s")
-    };
+    let options = JobOptions { iodepth: Some(1), rate: Some("20000".into()), ..reading("2s") };
     let read = read_of(&mut target, &options);
     assert!((read.iops - 10_000.0).abs() < 20.0, "{}", read.iops);
     // After two seconds half of the arrivals wait: the last completed one was due one second
     // before.
-    assert!(
-        read.latency_ns.max.abs_diff(1_000_000_000) < 5_000_000,
-        "{}",
-        read.latency_ns.max
-    );
+    assert!(read.latency_ns.max.abs_diff(1_000_000_000) < 5_000_000, "{}", read.latency_ns.max);
     let service = read.service_ns.unwrap();
     assert_eq!((service.min, service.max), (100_000, 100_000));
 }
@@ -172,21 +133,12 @@ fn open_loop_latency_beyond_the_knee_includes_the_backlog() {
 #[test]
 fn a_limited_closed_loop_counts_from_submission() {
     let mut target = Clockwork::new(LATENCY, 1);
-    let read = read_of(
-        &mut target,
-        &JobOptions {
-            rate_iops: Some("20000".into()),
-            ..reading("1s")
-        },
-    );
+    let read =
+        read_of(&mut target, &JobOptions { rate_iops: Some("20000".into()), ..reading("1s") });
     assert!((read.iops - 10_000.0).abs() < 20.0, "{}", read.iops);
     assert_eq!(read.latency_ns.max, 100_000);
     let mut target = Clockwork::new(LATENCY, 4);
-    let options = JobOptions {
-        numjobs: Some(4),
-        rate_iops: Some("500".into()),
-        ..reading("1s")
-    };
+    let options = JobOptions { numjobs: Some(4), rate_iops: Some("500".into()), ..reading("1s") };
     let read = read_of(&mut target, &options);
     // Each thread has the rate, as each of fio's jobs.
     assert!((read.iops - 2_000.0).abs() < 5.0, "{}", read.iops);
@@ -231,20 +183,13 @@ fn bytes_end_a_job_exactly() {
         ..JobOptions::default()
     };
     let write = go(&mut target, &options).totals.summary(Op::Write);
-    assert_eq!(
-        (write.bytes, write.ios, target.seen.len()),
-        (3 << 20, 48, 48)
-    );
+    assert_eq!((write.bytes, write.ios, target.seen.len()), (3 << 20, 48, 48));
 }
 
 #[test]
 fn a_mix_is_mixed_as_asked() {
     let mut target = Clockwork::new(LATENCY, 1);
-    let options = JobOptions {
-        rw: Some("randrw".into()),
-        rwmixread: Some(70),
-        ..reading("2s")
-    };
+    let options = JobOptions { rw: Some("randrw".into()), rwmixread: Some(70), ..reading("2s") };
     let totals = go(&mut target, &options).totals;
     let (read, write) = (totals.summary(Op::Read).ios, totals.summary(Op::Write).ios);
     let share = read as f64 / (read + write) as f64;
@@ -255,11 +200,7 @@ fn a_mix_is_mixed_as_asked() {
 /// Each direction has its own sizes, in any order of offsets; a limit in bytes counts both.
 #[test]
 fn reads_and_writes_have_their_own_sizes() {
-    for (rw, bs) in [
-        ("randrw", "4k,64k"),
-        ("rw", "64k,4k"),
-        ("randrw", "4k/50:8k/50,32k"),
-    ] {
+    for (rw, bs) in [("randrw", "4k,64k"), ("rw", "64k,4k"), ("randrw", "4k/50:8k/50,32k")] {
         let mut target = Clockwork::new(LATENCY, 1);
         let options = JobOptions {
             rw: Some(rw.into()),
@@ -290,21 +231,12 @@ fn reads_and_writes_have_their_own_sizes() {
 #[test]
 fn the_ramp_is_observed_and_not_counted() {
     let mut target = Clockwork::new(LATENCY, 1);
-    let collected = go(
-        &mut target,
-        &JobOptions {
-            ramp_time: Some("1500ms".into()),
-            ..reading("2s")
-        },
-    );
+    let collected =
+        go(&mut target, &JobOptions { ramp_time: Some("1500ms".into()), ..reading("2s") });
     let read = collected.totals.summary(Op::Read);
     assert!(read.ios.abs_diff(20_000) <= 2, "{}", read.ios);
     assert!(collected.totals.elapsed().0.abs_diff(2_000_000_000) <= 200_000);
-    let in_ramp = collected
-        .intervals
-        .iter()
-        .filter(|i| i.ramp)
-        .flat_map(|i| &i.ops);
+    let in_ramp = collected.intervals.iter().filter(|i| i.ramp).flat_map(|i| &i.ops);
     let ramp: u64 = in_ramp.map(|(_, o)| o.ios).sum();
     assert!(ramp.abs_diff(15_000) <= 2, "{ramp}");
 }
@@ -312,18 +244,10 @@ fn the_ramp_is_observed_and_not_counted() {
 #[test]
 fn every_io_is_in_exactly_one_interval() {
     let mut target = Clockwork::new(Nanos(77_777), 3);
-    let options = JobOptions {
-        iodepth: Some(5),
-        interval: Some("100ms".into()),
-        ..reading("3s")
-    };
+    let options = JobOptions { iodepth: Some(5), interval: Some("100ms".into()), ..reading("3s") };
     let collected = go(&mut target, &options);
-    let by_interval: u64 = collected
-        .intervals
-        .iter()
-        .flat_map(|i| &i.ops)
-        .map(|(_, o)| o.ios)
-        .sum();
+    let by_interval: u64 =
+        collected.intervals.iter().flat_map(|i| &i.ops).map(|(_, o)| o.ios).sum();
     assert_eq!(by_interval, target.seen.len() as u64);
     for pair in collected.intervals.windows(2) {
         assert_eq!(pair[0].end, pair[1].start);
@@ -335,16 +259,9 @@ fn every_io_is_in_exactly_one_interval() {
 fn errors_are_counted_and_have_no_latency() {
     let mut target = Clockwork::new(LATENCY, 1);
     target.fail_every = Some(10);
-    let options = JobOptions {
-        runtime: None,
-        io_size: Some("4m".into()),
-        ..reading("1s")
-    };
+    let options = JobOptions { runtime: None, io_size: Some("4m".into()), ..reading("1s") };
     let read = read_of(&mut target, &options);
-    assert_eq!(
-        (read.ios, read.errors, read.latency_ns.samples),
-        (922, 102, 922)
-    );
+    assert_eq!((read.ios, read.errors, read.latency_ns.samples), (922, 102, 922));
 }
 
 /// The stream of I/Os is independent of engine and latency.
@@ -361,11 +278,7 @@ fn the_stream_of_addresses_depends_on_the_seed_alone() {
             ..reading("1s")
         };
         go(&mut target, &options);
-        target
-            .seen
-            .iter()
-            .map(|io| io.offset_bytes)
-            .collect::<Vec<_>>()
+        target.seen.iter().map(|io| io.offset_bytes).collect::<Vec<_>>()
     };
     assert_eq!(stream(10, 5), stream(999_999, 5));
     assert_ne!(stream(10, 5), stream(10, 6));

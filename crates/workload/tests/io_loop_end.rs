@@ -16,30 +16,14 @@ use clockwork::{Clockwork, Collected, LATENCY, reading, run, run_for};
 fn unanswered_ios_are_abandoned_after_the_grace_period() {
     let mut target = Clockwork::new(LATENCY, 8);
     target.hang_after = 100;
-    let stop_after_three = Collected {
-        stop_after_intervals: Some(3),
-        ..Collected::default()
-    };
+    let stop_after_three = Collected { stop_after_intervals: Some(3), ..Collected::default() };
     let start = target.now;
-    let options = JobOptions {
-        iodepth: Some(8),
-        ..reading("1s")
-    };
+    let options = JobOptions { iodepth: Some(8), ..reading("1s") };
     let (collected, end) = run(&mut target, &options, stop_after_three);
-    assert_eq!(
-        end,
-        LoopEnd {
-            stopped: true,
-            unanswered: 8,
-            gave_up: None,
-        }
-    );
+    assert_eq!(end, LoopEnd { stopped: true, unanswered: 8, gave_up: None });
     assert_eq!(collected.totals.summary(Op::Read).ios, 100);
     let waited = target.now - start;
-    assert!(
-        waited >= STOP_GRACE && waited < STOP_GRACE + Nanos::from_secs(5),
-        "{waited}"
-    );
+    assert!(waited >= STOP_GRACE && waited < STOP_GRACE + Nanos::from_secs(5), "{waited}");
 }
 
 /// Lost I/Os end the loop without a stop request, possibly long after its runtime; earlier results
@@ -51,24 +35,14 @@ fn an_unresponsive_drive_ends_the_loop() {
         let mut target = Clockwork::new(LATENCY, 8);
         target.hang_after = hang_after;
         let start = target.now;
-        let options = JobOptions {
-            iodepth: Some(8),
-            ..reading("1s")
-        };
+        let options = JobOptions { iodepth: Some(8), ..reading("1s") };
         let (collected, end) = run_for(&mut target, &options, Collected::default(), patience);
-        let expected = LoopEnd {
-            stopped: false,
-            unanswered: swallowed,
-            gave_up: None,
-        };
+        let expected = LoopEnd { stopped: false, unanswered: swallowed, gave_up: None };
         assert_eq!(end, expected);
         let read = collected.totals.summary(Op::Read);
         assert_eq!(read.ios, hang_after as u64);
         let waited = target.now - start;
-        assert!(
-            waited >= patience && waited < patience + Nanos::from_secs(5),
-            "{waited}"
-        );
+        assert!(waited >= patience && waited < patience + Nanos::from_secs(5), "{waited}");
     }
 }
 
@@ -119,16 +93,10 @@ fn the_timeout_applies_only_to_real_drives() {
 fn a_drive_that_fails_every_io_ends_the_loop() {
     let mut target = Clockwork::new(Nanos::from_micros(1), 4);
     target.fail_from = 1001;
-    let options = JobOptions {
-        iodepth: Some(4),
-        ..reading("1000s")
-    };
+    let options = JobOptions { iodepth: Some(4), ..reading("1000s") };
     let (collected, end) = run(&mut target, &options, Collected::default());
     let gave_up = end.gave_up.unwrap();
-    assert!(
-        gave_up.errors >= GIVE_UP_ERRORS && gave_up.errors < GIVE_UP_ERRORS + 4,
-        "{gave_up:?}"
-    );
+    assert!(gave_up.errors >= GIVE_UP_ERRORS && gave_up.errors < GIVE_UP_ERRORS + 4, "{gave_up:?}");
     assert_eq!((end.stopped, end.unanswered), (false, 0));
     let read = collected.totals.summary(Op::Read);
     assert_eq!(read.ios, 1000);
@@ -159,12 +127,7 @@ fn an_intermittently_failing_drive_does_not_end_the_loop() {
     let (collected, end) = run(&mut target, &reading("60s"), Collected::default());
     assert_eq!(end, LoopEnd::default());
     let read = collected.totals.summary(Op::Read);
-    assert!(
-        read.errors > 5 * GIVE_UP_ERRORS && read.ios >= 599,
-        "{} {}",
-        read.errors,
-        read.ios
-    );
+    assert!(read.errors > 5 * GIVE_UP_ERRORS && read.ios >= 599, "{} {}", read.errors, read.ios);
 }
 
 /// Loops of one workload end together.
@@ -174,47 +137,20 @@ fn end_reasons_of_threads_are_combined() {
     let gave_up = Some(GaveUp { errors: 5, span });
     let mut all = LoopEnd::default();
     for unanswered in [0, 2] {
-        all.merge(&LoopEnd {
-            stopped: unanswered > 0,
-            unanswered,
-            gave_up,
-        });
+        all.merge(&LoopEnd { stopped: unanswered > 0, unanswered, gave_up });
     }
     all.merge(&LoopEnd::default());
     let gave_up = Some(GaveUp { errors: 10, span });
-    assert_eq!(
-        all,
-        LoopEnd {
-            stopped: true,
-            unanswered: 2,
-            gave_up
-        }
-    );
+    assert_eq!(all, LoopEnd { stopped: true, unanswered: 2, gave_up });
 }
 
 #[test]
 fn a_stop_waits_only_for_ios_in_flight() {
     let mut target = Clockwork::new(LATENCY, 8);
-    let stop_after_two = Collected {
-        stop_after_intervals: Some(2),
-        ..Collected::default()
-    };
-    let options = JobOptions {
-        iodepth: Some(8),
-        ..reading("60s")
-    };
+    let stop_after_two = Collected { stop_after_intervals: Some(2), ..Collected::default() };
+    let options = JobOptions { iodepth: Some(8), ..reading("60s") };
     let (collected, end) = run(&mut target, &options, stop_after_two);
-    assert_eq!(
-        end,
-        LoopEnd {
-            stopped: true,
-            unanswered: 0,
-            gave_up: None,
-        }
-    );
-    assert_eq!(
-        collected.totals.summary(Op::Read).ios,
-        target.seen.len() as u64
-    );
+    assert_eq!(end, LoopEnd { stopped: true, unanswered: 0, gave_up: None });
+    assert_eq!(collected.totals.summary(Op::Read).ios, target.seen.len() as u64);
     assert!(collected.totals.elapsed() < Nanos::from_millis(2_001));
 }

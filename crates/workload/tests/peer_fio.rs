@@ -14,18 +14,8 @@ const IOS: usize = 40_000;
 fn by_fio(options: &[&str]) -> Option<Vec<(u64, u32)>> {
     let dir = tempfile::tempdir().unwrap();
     let output = Command::new("fio")
-        .args([
-            "--name=peer",
-            "--ioengine=null",
-            "--filename=x",
-            "--size=100m",
-        ])
-        .args([
-            "--norandommap",
-            "--randseed=7",
-            "--io_size=100g",
-            "--rw=randread",
-        ])
+        .args(["--name=peer", "--ioengine=null", "--filename=x", "--size=100m"])
+        .args(["--norandommap", "--randseed=7", "--io_size=100g", "--rw=randread"])
         .args([&format!("--number_ios={IOS}"), "--write_iolog=log"])
         .args(options)
         .current_dir(dir.path())
@@ -57,10 +47,7 @@ fn by_assay(options: JobOptions) -> Vec<(u64, u32)> {
         min_io_bytes: 512,
         kind: TargetKind::File,
     };
-    let options = JobOptions {
-        rw: Some("randread".into()),
-        ..options
-    };
+    let options = JobOptions { rw: Some("randread".into()), ..options };
     let workload = Workload::plan(&options, &facts).unwrap();
     let region = workload.region(0);
     let mut stream = AddressGenerator::new(&workload.access, region, 7, 0).unwrap();

@@ -43,11 +43,7 @@ fn options(words: &str) -> JobOptions {
 fn plan(words: &str) -> Result<Workload, PlanError> {
     Workload::plan(
         &options(words),
-        &facts(TargetKind::Block {
-            io_poll: false,
-            passthru: PassthruSupport::No,
-            zones: None,
-        }),
+        &facts(TargetKind::Block { io_poll: false, passthru: PassthruSupport::No, zones: None }),
     )
 }
 
@@ -68,10 +64,7 @@ fn an_offset_in_percent_begins_at_a_block() {
     // Rounding leaves less than a block beyond the end.
     let words = options("offset=70% size=30% rw=randread bs=4k");
     let area = Workload::plan(&words, &small).unwrap().area;
-    assert_eq!(
-        (area.offset_bytes, area.offset_bytes + area.size_bytes),
-        (737_280, 1 << 20)
-    );
+    assert_eq!((area.offset_bytes, area.offset_bytes + area.size_bytes), (737_280, 1 << 20));
 }
 
 #[test]
@@ -90,10 +83,7 @@ fn defaults_are_fios() {
 fn the_default_engine_depends_on_depth_and_drive() {
     assert_eq!(plan("iodepth=1").unwrap().engine, Engine::Sync);
     assert_eq!(plan("iodepth=2").unwrap().engine, Engine::Uring);
-    assert_eq!(
-        plan("iodepth=1 engine=uring").unwrap().engine,
-        Engine::Uring
-    );
+    assert_eq!(plan("iodepth=1 engine=uring").unwrap().engine, Engine::Uring);
     let simulated = |words: &str| Workload::plan(&options(words), &facts(TargetKind::Simulated));
     // fio's spellings are valid there as on real drives.
     for words in ["sync", "psync", "uring", "io_uring", "auto"] {
@@ -103,10 +93,7 @@ fn the_default_engine_depends_on_depth_and_drive() {
     for words in ["sync", "psync"] {
         let refused = simulated(&format!("engine={words} iodepth=2")).unwrap_err();
         let text = refused.to_string();
-        assert!(
-            text.contains(&format!("--engine {words} has one")),
-            "{text}"
-        );
+        assert!(text.contains(&format!("--engine {words} has one")), "{text}");
         assert!(text.contains("not 2"), "{text}");
     }
 }
@@ -114,16 +101,10 @@ fn the_default_engine_depends_on_depth_and_drive() {
 #[test]
 fn shares_and_parts() {
     let w = plan("size=50% offset=25% bs=64k numjobs=4 split=true").unwrap();
-    assert_eq!(
-        (w.area.offset_bytes, w.area.size_bytes),
-        (256 << 20, 512 << 20)
-    );
+    assert_eq!((w.area.offset_bytes, w.area.size_bytes), (256 << 20, 512 << 20));
     for worker in 0..4 {
         let region = w.region(worker);
-        assert_eq!(
-            region.offset_bytes,
-            (256 << 20) + u64::from(worker) * (128 << 20)
-        );
+        assert_eq!(region.offset_bytes, (256 << 20) + u64::from(worker) * (128 << 20));
         assert_eq!(region.size_bytes, 128 << 20);
     }
     let w = plan("size=100m offset_increment=200m numjobs=4").unwrap();
@@ -145,9 +126,7 @@ fn verifying_threads_have_disjoint_areas() {
     assert!(w.split);
     assert_eq!(w.verify_bytes, Some(4096));
     let increment = |text| {
-        plan(&format!(
-            "rw=randwrite verify=true numjobs=2 size=100m offset_increment={text}"
-        ))
+        plan(&format!("rw=randwrite verify=true numjobs=2 size=100m offset_increment={text}"))
     };
     assert!(increment("50m").is_err());
     assert!(increment("100m").is_ok());
@@ -156,10 +135,7 @@ fn verifying_threads_have_disjoint_areas() {
 /// The drive promises 4 KiB.
 #[test]
 fn atomic_writes_are_within_the_promise_of_kernel_and_drive() {
-    let limits = AtomicWrites {
-        min_bytes: 512,
-        max_bytes: 4096,
-    };
+    let limits = AtomicWrites { min_bytes: 512, max_bytes: 4096 };
     let block = |atomic| TargetProperties {
         min_io_bytes: 512,
         atomic,
@@ -171,24 +147,12 @@ fn atomic_writes_are_within_the_promise_of_kernel_and_drive() {
     };
     let plan = |words: &str, target: &TargetProperties| Workload::plan(&options(words), target);
     let promised = &block(Some(limits));
-    for fits in [
-        "rw=write bs=4k",
-        "rw=randwrite bs=512 iodepth=4",
-        "rw=randrw bs=1k",
-    ] {
-        assert!(
-            plan(&format!("atomic=true {fits}"), promised)
-                .unwrap()
-                .features
-                .atomic
-        );
+    for fits in ["rw=write bs=4k", "rw=randwrite bs=512 iodepth=4", "rw=randrw bs=1k"] {
+        assert!(plan(&format!("atomic=true {fits}"), promised).unwrap().features.atomic);
     }
     assert!(!plan("rw=write bs=1m", promised).unwrap().features.atomic);
     for kind in [TargetKind::File, TargetKind::Simulated] {
-        let promised = TargetProperties {
-            atomic: Some(limits),
-            ..facts(kind)
-        };
+        let promised = TargetProperties { atomic: Some(limits), ..facts(kind) };
         let planned = plan("atomic=true rw=randwrite bs=4k verify=true", &promised).unwrap();
         assert_eq!(planned.verify_bytes, Some(4096));
     }
@@ -206,11 +170,7 @@ fn atomic_writes_are_within_the_promise_of_kernel_and_drive() {
         let error = plan(&format!("atomic=true {words}"), promised).unwrap_err();
         assert!(error.to_string().contains(named), "{words}: {error}");
     }
-    for none in [
-        &block(None),
-        &facts(TargetKind::File),
-        &facts(TargetKind::Simulated),
-    ] {
+    for none in [&block(None), &facts(TargetKind::File), &facts(TargetKind::Simulated)] {
         let error = plan("atomic=true rw=write", none).unwrap_err().to_string();
         assert!(error.contains("--atomic"), "{error}");
     }
@@ -218,10 +178,7 @@ fn atomic_writes_are_within_the_promise_of_kernel_and_drive() {
 
 #[test]
 fn placement_identifiers_are_those_of_the_drive() {
-    let placing = |kind, placement_handles| TargetProperties {
-        placement_handles,
-        ..facts(kind)
-    };
+    let placing = |kind, placement_handles| TargetProperties { placement_handles, ..facts(kind) };
     let plan = |words: &str, target: &TargetProperties| Workload::plan(&options(words), target);
     let simulated = &placing(TargetKind::Simulated, 4);
     let planned = plan("rw=randwrite fdp=3", simulated).unwrap();
@@ -238,11 +195,7 @@ fn placement_identifiers_are_those_of_the_drive() {
         assert!((60..140).contains(&count), "{id}: {count}");
     }
     let block = &placing(
-        TargetKind::Block {
-            io_poll: false,
-            passthru: PassthruSupport::Possible,
-            zones: None,
-        },
+        TargetKind::Block { io_poll: false, passthru: PassthruSupport::Possible, zones: None },
         4,
     );
     let planned = plan("rw=write fdp=0", block).unwrap();
@@ -253,11 +206,7 @@ fn placement_identifiers_are_those_of_the_drive() {
         ("rw=write fdp=1 engine=uring", block, "--engine passthru"),
         ("rw=write fdp=3-2", simulated, "0-2,4, all"),
         ("rw=write fdp=0,4", simulated, "0 to 3"),
-        (
-            "rw=write fdp=0",
-            &placing(TargetKind::Simulated, 0),
-            "assay probe",
-        ),
+        ("rw=write fdp=0", &placing(TargetKind::Simulated, 0), "assay probe"),
     ] {
         let error = plan(words, target).unwrap_err().to_string();
         assert!(error.contains("--fdp") && error.contains(named), "{error}");
@@ -284,27 +233,14 @@ fn host_managed_zones_are_written_one_after_the_other() {
     let mut addresses = two.addresses(0).unwrap();
     let places: Vec<u64> = (0..4).map(|_| addresses.next(true).0).collect();
     assert_eq!(places, [0, 512 << 10, 2 << 20, (2 << 20) + (512 << 10)]);
-    for fits in [
-        "numjobs=3 split=true size=6m",
-        "verify=true size=4m",
-        "bs=1m runtime=1s",
-    ] {
+    for fits in ["numjobs=3 split=true size=6m", "verify=true size=4m", "bs=1m runtime=1s"] {
         plan(&format!("rw=write {fits}")).unwrap();
     }
     // Reads do not write.
-    assert_eq!(
-        plan("rw=randread iodepth=8 size=3m")
-            .unwrap()
-            .features
-            .zone_resets,
-        None
-    );
+    assert_eq!(plan("rw=randread iodepth=8 size=3m").unwrap().features.zone_resets, None);
     let appends = plan("rw=write engine=passthru zone_append=true iodepth=4 size=4m").unwrap();
     assert_eq!(appends.features.zone_append.map(u64::from), Some(2 << 20));
-    assert!(
-        plan("rw=write zone_append=true").is_err(),
-        "not by passthrough"
-    );
+    assert!(plan("rw=write zone_append=true").is_err(), "not by passthrough");
     // A job of fio finds its zones by itself.
     let order = "rw=randwrite order=fio;zonemode=zbd size=8m bs=16k";
     assert!(plan(order).unwrap().open_mode().in_zones);
@@ -314,18 +250,12 @@ fn host_managed_zones_are_written_one_after_the_other() {
         ("rw=write:4k", "--rw write"),
         ("rw=trim", "assay purge"),
         ("rw=write iodepth=2", "--iodepth 1"),
-        (
-            "rw=write engine=passthru zone_append=true verify=true iodepth=2",
-            "--verify",
-        ),
+        ("rw=write engine=passthru zone_append=true verify=true iodepth=2", "--verify"),
         ("rw=write bs=96k", "--bs"),
         ("rw=write zonesize=64k", "--zonesize"),
         ("rw=write size=3m", "multiples of a zone"),
         ("rw=write offset=1m", "multiples of a zone"),
-        (
-            "rw=write numjobs=2 split=true size=6m",
-            "multiples of a zone",
-        ),
+        ("rw=write numjobs=2 split=true size=6m", "multiples of a zone"),
         ("rw=write numjobs=2", "--split"),
         ("rw=write numjobs=4 split=true size=8m", "3 at once"),
         ("rw=write verify=true io_size=200% size=4m", "second pass"),
@@ -333,10 +263,7 @@ fn host_managed_zones_are_written_one_after_the_other() {
         ("trace=none.csv", "--trace"),
     ] {
         let error = plan(words).unwrap_err().to_string();
-        assert!(
-            error.contains("host-managed") && error.contains(named),
-            "{words}: {error}"
-        );
+        assert!(error.contains("host-managed") && error.contains(named), "{words}: {error}");
     }
 }
 
@@ -404,20 +331,11 @@ fn errors_name_a_valid_value() {
         ("random_distribution=cover", "random --rw"),
         ("rw=randread random_distribution=zipf:x", "zipf:THETA"),
         ("rw=randread random_distribution=zipf:-1", "outside (0, 10]"),
-        (
-            "rw=randread random_distribution=zoned:50/5",
-            "accesses add up to 50",
-        ),
-        (
-            "rw=randread size=64k random_distribution=zoned:50/99:50/1",
-            "zone 2 has no room",
-        ),
+        ("rw=randread random_distribution=zoned:50/5", "accesses add up to 50"),
+        ("rw=randread size=64k random_distribution=zoned:50/99:50/1", "zone 2 has no room"),
         ("rw=rw:8k bs=4k,8k", "one --bs for reads and writes"),
         ("rw=randrw bs=4k,", "block sizes"),
-        (
-            "rw=randread random_distribution=pareto:1",
-            "between 0 and 1",
-        ),
+        ("rw=randread random_distribution=pareto:1", "between 0 and 1"),
         ("rw=randread random_distribution=normal:0", "below 100"),
         (
             "rw=randwrite order=fio;norandommap=1;random_generator=lfsr;sprandom=1;spr_num_regions=4000000000",
@@ -438,32 +356,20 @@ fn errors_name_a_valid_value() {
         ("segments=4 size=1m bs=4k/50:8k/50", "blocks of one size"),
         ("segments=3 size=1m", "not so many segments"),
         ("segments=4 size=100%", "gap between its segments"),
-        (
-            "segments=64 size=1m bs=64k",
-            "not a multiple of the block size",
-        ),
+        ("segments=64 size=1m bs=64k", "not a multiple of the block size"),
         ("segments=4 size=1m verify=true rw=write", "--verify"),
-        (
-            "thinktime_iotime=5s",
-            "--thinktime_iotime needs --thinktime",
-        ),
+        ("thinktime_iotime=5s", "--thinktime_iotime needs --thinktime"),
         ("thinktime=1s thinktime_iotime=0", "longer than nothing"),
         ("rwmixread=101", "from 0 to 100"),
         ("size=120%", "percentage"),
-        (
-            "split=true offset_increment=1m size=10m numjobs=2",
-            "use one",
-        ),
+        ("split=true offset_increment=1m size=10m numjobs=2", "use one"),
         ("iodepth=4 iodepth_batch_complete_min=5", "from 1 to 4"),
     ] {
         let Err(error) = plan(words) else {
             panic!("{words} was accepted");
         };
         let text = error.to_string();
-        assert!(
-            text.contains(expected),
-            "{words}: {text:?} lacks {expected:?}"
-        );
+        assert!(text.contains(expected), "{words}: {text:?} lacks {expected:?}");
     }
     let null = Workload::plan(&options("rw=write verify=true"), &facts(TargetKind::Null));
     assert!(null.unwrap_err().to_string().contains("keeps no data"));
@@ -485,11 +391,7 @@ fn lengths_in_zones_are_those_of_the_drive() {
         conventional_bytes: 0,
         most_at_once: None,
     };
-    let kind = |zones| TargetKind::Block {
-        io_poll: false,
-        passthru: PassthruSupport::No,
-        zones,
-    };
+    let kind = |zones| TargetKind::Block { io_poll: false, passthru: PassthruSupport::No, zones };
     let workload = Workload::plan(&options, &facts(kind(Some(zones)))).unwrap();
     assert_eq!(workload.area.offset_bytes, 1 << 20);
     assert_eq!(workload.area.size_bytes, 2 << 20);

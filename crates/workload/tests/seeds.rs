@@ -25,19 +25,11 @@ impl RunObserver for NullObserver {
 
 /// Findings of verification in 4 KiB jobs on the first 8 MiB.
 fn verify(session: &mut DriveSession, options: JobOptions) -> VerifyReport {
-    let options = JobOptions {
-        bs: Some("4k".into()),
-        verify: Some(true),
-        direct: Some(false),
-        ..options
-    };
+    let options =
+        JobOptions { bs: Some("4k".into()), verify: Some(true), direct: Some(false), ..options };
     let workload = Workload::plan(&options, &session.target_properties()).unwrap();
     let mut target = session.acquire(workload.open_mode()).unwrap();
-    let mut parts = [DriveJob {
-        drive: 0,
-        workload: &workload,
-        target: &mut target,
-    }];
+    let mut parts = [DriveJob { drive: 0, workload: &workload, target: &mut target }];
     let outcome = run_jobs(&mut parts, &AtomicBool::new(false), &mut NullObserver).unwrap();
     session.release(target);
     outcome.drives[0].verify.clone().unwrap()

@@ -13,11 +13,7 @@ use assay_workload::run::{DriveJob, RunObserver, run_jobs};
 
 /// Drives of different speed, so that they reach the same virtual time at different times of the
 /// clock.
-const DRIVES: [&str; 3] = [
-    "sim:intel-600p",
-    "sim:intel-optane-p4800x",
-    "sim:samsung-951",
-];
+const DRIVES: [&str; 3] = ["sim:intel-600p", "sim:intel-optane-p4800x", "sim:samsung-951"];
 
 #[derive(Debug, PartialEq)]
 enum Event {
@@ -34,8 +30,7 @@ impl RunObserver for Seen {
         self.0.push((drive, Event::Interval(interval.clone())));
     }
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
-        self.0
-            .push((drive, Event::Telemetry(at, Box::new(telemetry))));
+        self.0.push((drive, Event::Telemetry(at, Box::new(telemetry))));
     }
     fn host(&mut self, _index: u32, _load: HostLoad) {
         panic!("times of simulated drives do not come from the host");
@@ -60,13 +55,8 @@ fn run(drives: &[usize]) -> Seen {
         targets.push((workload, target));
     }
     let jobs = targets.iter_mut().zip(drives);
-    let mut jobs: Vec<DriveJob<'_>> = jobs
-        .map(|((workload, target), &drive)| DriveJob {
-            drive,
-            workload,
-            target,
-        })
-        .collect();
+    let mut jobs: Vec<DriveJob<'_>> =
+        jobs.map(|((workload, target), &drive)| DriveJob { drive, workload, target }).collect();
     let mut seen = Seen::default();
     let outcome = run_jobs(&mut jobs, &AtomicBool::new(false), &mut seen).unwrap();
     let order: Vec<usize> = outcome.drives.iter().map(|done| done.drive).collect();
@@ -78,16 +68,11 @@ fn run(drives: &[usize]) -> Seen {
 fn a_drive_beside_others_measures_what_it_measures_alone() {
     let together = run(&[0, 1, 2]).0;
     for drive in 0..DRIVES.len() {
-        let beside_others: Vec<&Event> = together
-            .iter()
-            .filter_map(|(of, event)| (*of == drive).then_some(event))
-            .collect();
+        let beside_others: Vec<&Event> =
+            together.iter().filter_map(|(of, event)| (*of == drive).then_some(event)).collect();
         let alone = run(&[drive]).0;
         assert!(alone.len() >= 60, "30 intervals with telemetry");
-        assert_eq!(
-            beside_others,
-            alone.iter().map(|(_, event)| event).collect::<Vec<_>>()
-        );
+        assert_eq!(beside_others, alone.iter().map(|(_, event)| event).collect::<Vec<_>>());
     }
 }
 

@@ -36,11 +36,7 @@ fn fitted(options: &[(&str, &str)], reads_pct: u64, rate: f64) -> (FittedWorkloa
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
     fs::write(&path, text).unwrap();
-    let source = TraceSource {
-        path,
-        format: None,
-        device: None,
-    };
+    let source = TraceSource { path, format: None, device: None };
     let survey = TraceSurvey::of(&source).unwrap();
     let profile = TraceProfile::of(&source, &survey).unwrap();
     (FittedWorkload::of(&survey, &profile), profile)
@@ -57,35 +53,21 @@ fn known_workloads_are_recovered() {
                 _ => format!("randrw:{run}"),
             };
             let law = format!("zipf:{theta}");
-            let mut options = vec![
-                ("rw", rw.as_str()),
-                ("bs", "4k"),
-                ("size", "256m"),
-                ("offset", "1g"),
-            ];
+            let mut options =
+                vec![("rw", rw.as_str()), ("bs", "4k"), ("size", "256m"), ("offset", "1g")];
             if theta > 0.0 {
                 options.push(("random_distribution", &law));
             }
             let (fit, profile) = fitted(&options, 70, 5000.0);
             let case = format!("theta {theta}, run {run}: {fit:?}");
-            assert!(
-                (profile.theta - theta).abs() < 0.05,
-                "{case}: {}",
-                profile.theta
-            );
+            assert!((profile.theta - theta).abs() < 0.05, "{case}: {}", profile.theta);
             assert_eq!(fit.rw, rw, "{case}");
             let length = profile.requests as f64 / profile.runs as f64;
-            assert!(
-                (length / f64::from(run) - 1.0).abs() < 0.02,
-                "{case}: {length}"
-            );
+            assert!((length / f64::from(run) - 1.0).abs() < 0.02, "{case}: {length}");
             assert!(fit.read_percent.unwrap().abs_diff(70) <= 1, "{case}");
             assert_eq!(fit.bs, "4k", "{case}");
             let (rate, poisson) = fit.rate.unwrap();
-            assert!(
-                (rate as f64 / 5000.0 - 1.0).abs() < 0.02 && poisson,
-                "{case}"
-            );
+            assert!((rate as f64 / 5000.0 - 1.0).abs() < 0.02 && poisson, "{case}");
             let (low, size) = fit.area;
             assert!(
                 low.abs_diff(1 << 30) < 8 << 20 && (low + size).abs_diff(5 << 28) < 8 << 20,
@@ -97,23 +79,16 @@ fn known_workloads_are_recovered() {
 
 #[test]
 fn sizes_of_reads_and_writes_are_recovered() {
-    let options = [
-        ("rw", "randrw"),
-        ("bs", "4k/60:64k/40,8k/25:128k/75"),
-        ("size", "8g"),
-    ];
+    let options = [("rw", "randrw"), ("bs", "4k/60:64k/40,8k/25:128k/75"), ("size", "8g")];
     let (fit, _) = fitted(&options, 50, 1000.0);
     let shares = |text: &str| -> Vec<(String, u32)> {
         let parts = text.split(':').map(|part| part.split_once('/').unwrap());
-        parts
-            .map(|(size, share)| (size.to_owned(), share.parse().unwrap()))
-            .collect()
+        parts.map(|(size, share)| (size.to_owned(), share.parse().unwrap())).collect()
     };
     let (reads, writes) = fit.bs.split_once(',').unwrap();
-    for (found, wanted) in [
-        (reads, [("4k", 60), ("64k", 40)]),
-        (writes, [("8k", 25), ("128k", 75)]),
-    ] {
+    for (found, wanted) in
+        [(reads, [("4k", 60), ("64k", 40)]), (writes, [("8k", 25), ("128k", 75)])]
+    {
         for ((size, share), (known, percent)) in shares(found).into_iter().zip(wanted) {
             assert_eq!(size, known);
             assert!(share.abs_diff(percent) <= 1, "{}", fit.bs);
@@ -124,11 +99,7 @@ fn sizes_of_reads_and_writes_are_recovered() {
 #[test]
 fn sequential_workloads_are_recovered() {
     for (rw, reads) in [("read", 100), ("write", 0), ("rw", 30)] {
-        let (fit, _) = fitted(
-            &[("rw", rw), ("bs", "128k"), ("size", "16g")],
-            reads,
-            2000.0,
-        );
+        let (fit, _) = fitted(&[("rw", rw), ("bs", "128k"), ("size", "16g")], reads, 2000.0);
         assert_eq!((fit.rw.as_str(), fit.bs.as_str()), (rw, "128k"));
         assert_eq!(fit.distribution, None);
     }

@@ -41,11 +41,7 @@ fn replay(drive: &str, destroy: &[&str], trace: &Path, options: &[(&str, &str)])
     let mut session = session(drive, destroy);
     let workload = Workload::plan(&job, &session.target_properties()).unwrap();
     let mut target = session.acquire(workload.open_mode()).unwrap();
-    let mut jobs = [DriveJob {
-        drive: 0,
-        workload: &workload,
-        target: &mut target,
-    }];
+    let mut jobs = [DriveJob { drive: 0, workload: &workload, target: &mut target }];
     let outcome = run_jobs(&mut jobs, &AtomicBool::new(false), &mut Ignore).unwrap();
     outcome.drives.into_iter().next().unwrap()
 }
@@ -58,11 +54,7 @@ fn iolog(folder: &Path, requests: u64, gap_us: u64) -> std::path::PathBuf {
         let word = if n % 4 == 3 { "write" } else { "read" };
         text += &format!("{} f {word} {} 4096\n", n * gap_us, n * 7919 % 4096 * 4096);
     }
-    text += &format!(
-        "{} f sync 0 0\n{} f close\n",
-        requests * gap_us,
-        requests * gap_us
-    );
+    text += &format!("{} f sync 0 0\n{} f close\n", requests * gap_us, requests * gap_us);
     let path = folder.join("t.log");
     fs::write(&path, text).unwrap();
     path
@@ -77,10 +69,7 @@ fn a_timed_replay_keeps_the_times_of_the_trace() {
     let found = replay(DRIVE, &[], &trace, &[]);
     let outcome = found.trace.as_ref().unwrap();
     assert!(outcome.is_whole);
-    assert_eq!(
-        (outcome.ios, outcome.counts.requests, outcome.late_ios),
-        (1001, 1001, 0)
-    );
+    assert_eq!((outcome.ios, outcome.counts.requests, outcome.late_ios), (1001, 1001, 0));
     let totals = &found.totals;
     let ios = |op| totals.counts(op).map_or(0, |counts| counts.ios);
     assert_eq!([Op::Read, Op::Write, Op::Flush].map(ios), [750, 250, 1]);
@@ -98,18 +87,10 @@ fn a_timed_replay_keeps_the_times_of_the_trace() {
             found.map(|(_, counts)| counts.clone())
         };
         let mut sum = assay_stats::OpInterval::default();
-        outcome
-            .phases
-            .iter()
-            .filter_map(of_phase)
-            .for_each(|counts| sum.merge(&counts));
+        outcome.phases.iter().filter_map(of_phase).for_each(|counts| sum.merge(&counts));
         assert_eq!(Some(&sum), totals.counts(op));
     }
-    let begins: Vec<u64> = outcome
-        .phases
-        .iter()
-        .map(|phase| phase.start.0 / 1_000_000)
-        .collect();
+    let begins: Vec<u64> = outcome.phases.iter().map(|phase| phase.start.0 / 1_000_000).collect();
     assert_eq!(begins, [0, 50, 100, 150, 200, 250, 300, 350, 400, 450]);
 }
 
@@ -135,12 +116,7 @@ fn times_scale_and_idle_time_is_cut() {
 fn a_drive_that_falls_behind_is_late() {
     let folder = tempfile::tempdir().unwrap();
     let trace = iolog(folder.path(), 2000, 10);
-    let found = replay(
-        DRIVE,
-        &[],
-        &trace,
-        &[("iodepth", "1"), ("trace_skip", "write,sync")],
-    );
+    let found = replay(DRIVE, &[], &trace, &[("iodepth", "1"), ("trace_skip", "write,sync")]);
     let outcome = found.trace.unwrap();
     let reads = found.totals.summary(Op::Read);
     let service = reads.service_ns.unwrap();
@@ -150,12 +126,7 @@ fn a_drive_that_falls_behind_is_late() {
     let mean_lag = outcome.lag_sum.0 as f64 / outcome.ios as f64;
     assert!((reads.latency_ns.mean - service.mean - mean_lag).abs() < 1.0);
     // In a closed loop nothing is due.
-    let closed = replay(
-        DRIVE,
-        &[],
-        &trace,
-        &[("iodepth", "1"), ("trace_timing", "closed")],
-    );
+    let closed = replay(DRIVE, &[], &trace, &[("iodepth", "1"), ("trace_timing", "closed")]);
     assert_eq!(closed.trace.unwrap().lag_sum, Nanos::ZERO);
 }
 
@@ -177,11 +148,8 @@ fn a_file_gets_what_the_trace_says() {
     let file = folder.path().join("disk.img");
     fs::write(&file, vec![0_u8; 1 << 20]).unwrap();
     let trace = folder.path().join("t.csv");
-    fs::write(
-        &trace,
-        "1,W,4096,8192,0\n1,R,0,4096,10\n1,W,1044480,8192,20\n1,W,5000000,4096,30\n",
-    )
-    .unwrap();
+    fs::write(&trace, "1,W,4096,8192,0\n1,R,0,4096,10\n1,W,1044480,8192,20\n1,W,5000000,4096,30\n")
+        .unwrap();
     let options = [
         ("trace_timing", "closed"),
         ("iodepth", "1"),
@@ -216,11 +184,7 @@ fn options_that_contradict_a_trace_are_refused() {
         ("verify", "true", "--verify and --trace"),
         ("numjobs", "2", "--iodepth"),
         ("trace_map", "fold", "not one of: auto"),
-        (
-            "trace_align",
-            "1000",
-            "multiple of the drive's logical block",
-        ),
+        ("trace_align", "1000", "multiple of the drive's logical block"),
         ("trace_device", "sda", "no request of the device \"sda\""),
     ] {
         let text = error(&[("trace", trace), (name, value)]);

@@ -33,10 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let drive = PcieDrive::from_profile(unlimited_profile(), DriveOptions::default(), options)?;
         drives.push(drive);
     }
-    let options = WorldOptions {
-        monitors,
-        ..WorldOptions::default()
-    };
+    let options = WorldOptions { monitors, ..WorldOptions::default() };
     let world = World::new(configuration, drives, &options)?;
     let names = (0..configuration.drives).map(|drive| format!("drive {drive}"));
     let mut core = CoreStreamer::new(world, names.collect())?;

@@ -25,15 +25,7 @@ impl Configuration {
         slots: u32,
         drives: u32,
     ) -> Configuration {
-        Configuration {
-            name,
-            data_width,
-            chunk_pages,
-            slots,
-            drives,
-            namespace: 1,
-            default: false,
-        }
+        Configuration { name, data_width, chunk_pages, slots, drives, namespace: 1, default: false }
     }
 
     pub fn beat_bytes(&self) -> usize {
@@ -76,9 +68,7 @@ impl Configuration {
 /// `w`: data width, `c`: KiB per chunk (default 128), `d`: drives (default 1).
 pub const CONFIGURATIONS: [Configuration; 7] = [
     Configuration::new("w128", 128, 32, 32, 1).by_default(),
-    Configuration::new("w128c16", 128, 4, 8, 1)
-        .with_namespace(0x8001_0203)
-        .by_default(),
+    Configuration::new("w128c16", 128, 4, 8, 1).with_namespace(0x8001_0203).by_default(),
     Configuration::new("w128c16d2", 128, 4, 8, 2),
     Configuration::new("w128c16d3", 128, 4, 8, 3),
     Configuration::new("w256", 256, 32, 32, 1),

@@ -105,23 +105,15 @@ pub struct CoreDrive {
 impl CoreDrive {
     /// With `keep_data`, written data are kept. Fails unless it is a simulated NVMe drive.
     pub fn parse(name: &str, keep_data: bool) -> Result<CoreDrive, CoreHostError> {
-        let not_simulated = || CoreHostError::NotSimulated {
-            name: name.to_owned(),
-        };
+        let not_simulated = || CoreHostError::NotSimulated { name: name.to_owned() };
         let inner = name.strip_prefix(PREFIX).ok_or_else(not_simulated)?;
         let spec = DriveSpec::parse(inner).map_err(SessionError::from)?;
         let found = simulated_drive(&spec, keep_data).ok_or_else(not_simulated)?;
         let (profile, options) = found?;
         if profile.link.sata.is_some() {
-            return Err(CoreHostError::NotNvme {
-                name: name.to_owned(),
-            });
+            return Err(CoreHostError::NotNvme { name: name.to_owned() });
         }
-        Ok(CoreDrive {
-            name: name.to_owned(),
-            profile,
-            options,
-        })
+        Ok(CoreDrive { name: name.to_owned(), profile, options })
     }
 }
 
@@ -222,18 +214,14 @@ impl CoreHost {
     }
 
     fn failed(&self, error: CoreError) -> StreamError {
-        StreamError::Core {
-            streamer: self.names(),
-            source: Box::new(error),
-        }
+        StreamError::Core { streamer: self.names(), source: Box::new(error) }
     }
 
     /// All drives lose power and have it again; the core brings them up by itself.
     fn power_cycle(&mut self) -> Result<(), CoreError> {
-        for (event, cycles) in [
-            (LinkEvent::PowerLoss, POWER_OFF_CYCLES),
-            (LinkEvent::Up, POWER_OFF_CYCLES),
-        ] {
+        for (event, cycles) in
+            [(LinkEvent::PowerLoss, POWER_OFF_CYCLES), (LinkEvent::Up, POWER_OFF_CYCLES)]
+        {
             let world = self.core.world();
             let cycle = world.cycle();
             for drive in &mut world.drives {
@@ -275,11 +263,7 @@ fn configuration(
             && (one.drives as usize, one.chunk_bytes(), one.data_width)
                 == (drives, chunk_bytes, data_width)
     };
-    let none = CoreHostError::Configuration {
-        drives,
-        chunk_bytes,
-        data_width,
-    };
+    let none = CoreHostError::Configuration { drives, chunk_bytes, data_width };
     CONFIGURATIONS.iter().find(fits).ok_or(none)
 }
 
@@ -298,10 +282,8 @@ fn pcie_drive(
         ..PcieDriveOptions::new(link, options.data_width)
     };
     let made = PcieDrive::from_profile(drive.profile.clone(), drive.options.clone(), pcie_drive);
-    let mut made = made.map_err(|source| CoreHostError::Drive {
-        name: drive.name.clone(),
-        source,
-    })?;
+    let mut made =
+        made.map_err(|source| CoreHostError::Drive { name: drive.name.clone(), source })?;
     if let Some(pages) = &options.pages {
         let pages: Arc<dyn PageGenerator> = pages.clone();
         made.drive_mut().set_generator(pages);

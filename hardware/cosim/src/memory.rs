@@ -93,10 +93,7 @@ impl std::fmt::Debug for RingMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (reads, writes) = (self.reads.len(), self.writes.len());
         let bytes = self.bytes.len();
-        write!(
-            f,
-            "RingMemory({bytes} bytes, {reads} reads, {writes} writes)"
-        )
+        write!(f, "RingMemory({bytes} bytes, {reads} reads, {writes} writes)")
     }
 }
 
@@ -247,10 +244,7 @@ impl RingMemory {
             if self.write_data.back().is_none_or(|data| data.ended) {
                 let mut data = self.spare.pop().unwrap_or_default();
                 data.clear();
-                self.write_data.push_back(WriteData {
-                    data,
-                    ..WriteData::default()
-                });
+                self.write_data.push_back(WriteData { data, ..WriteData::default() });
             }
             let burst = self.write_data.back_mut().expect("pushed above");
             let beat = &outputs.mem_w_data[..self.beat_bytes];
@@ -288,10 +282,7 @@ impl RingMemory {
             return false;
         }
         let draw = mix(self.options.pace.seed, cycle ^ 0x5555) as usize % count;
-        let at = (0..writes.len())
-            .filter(may)
-            .nth(draw)
-            .expect("below count");
+        let at = (0..writes.len()).filter(may).nth(draw).expect("below count");
         let write = self.writes.remove(at).expect("an index of the queue");
         self.writes.push_front(write);
         true

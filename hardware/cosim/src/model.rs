@@ -117,9 +117,8 @@ mod verilated {
             let name = CString::new(configuration.name).expect("a name without zero bytes");
             // SAFETY: `name` ends with zero; the result is null or a constant of the program.
             let shim = unsafe { assay_cosim_shim(name.as_ptr()) };
-            let shim = shim.ok_or_else(|| ModelError::Configuration {
-                name: configuration.name.to_owned(),
-            })?;
+            let shim = shim
+                .ok_or_else(|| ModelError::Configuration { name: configuration.name.to_owned() })?;
             assert_eq!(shim.inputs_bytes, size_of::<Inputs>() as u64);
             assert_eq!(shim.outputs_bytes, size_of::<Outputs>() as u64);
             // SAFETY: takes a plain number. Null is impossible for a C++ object, and checked.
@@ -182,10 +181,7 @@ mod verilated {
         /// Write all signals to an FST wave file from now on. Fails when the file cannot be
         /// created, one is being written, or zlib was missing when the model was built.
         pub fn trace_start(&mut self, path: &Path) -> Result<(), ModelError> {
-            let wave = |reason| ModelError::Wave {
-                path: path.display().to_string(),
-                reason,
-            };
+            let wave = |reason| ModelError::Wave { path: path.display().to_string(), reason };
             let name = CString::new(path.as_os_str().as_encoded_bytes());
             let name = name.map_err(|_| wave("the name contains a zero byte"))?;
             // SAFETY: as in `reset`; `name` ends with zero.

@@ -93,8 +93,7 @@ impl Monitors {
         outputs: &Outputs,
     ) -> Result<(), Violation> {
         let beat = self.beat_bytes;
-        self.registers
-            .observe(cycle, &lite::registers(inputs, outputs))?;
+        self.registers.observe(cycle, &lite::registers(inputs, outputs))?;
         let sample = StreamSample {
             valid: inputs.s_valid,
             ready: outputs.s_ready,
@@ -111,8 +110,7 @@ impl Monitors {
             last: outputs.m_last,
         };
         self.sink.observe(cycle, &sample)?;
-        self.memory
-            .observe(cycle, &axi::memory(inputs, outputs, beat))?;
+        self.memory.observe(cycle, &axi::memory(inputs, outputs, beat))?;
         let ports = inputs.drives.iter().zip(&outputs.drives);
         for ((dev, bar), (inputs, outputs)) in self.drives.iter_mut().zip(ports) {
             dev.observe(cycle, &axi::drive(inputs, outputs, beat))?;

@@ -14,10 +14,7 @@ impl Pace {
     /// The same pauses in another pattern.
     #[must_use]
     pub fn with_lane(self, lane: u64) -> Pace {
-        Pace {
-            seed: mix(self.seed, lane),
-            ..self
-        }
+        Pace { seed: mix(self.seed, lane), ..self }
     }
 
     #[inline]

@@ -68,24 +68,10 @@ const TRAINING_CYCLES: u64 = 20_000 / CYCLE_NS;
 
 #[derive(Clone, Debug)]
 enum Upstream {
-    Read {
-        tag: u8,
-        address: u64,
-        len_bytes: u32,
-    },
-    Write {
-        address: u64,
-        data: Arc<[u8]>,
-        offset: usize,
-        len_bytes: usize,
-    },
-    RegisterData {
-        data: u32,
-        is_ok: bool,
-    },
-    ConfigWritten {
-        is_ok: bool,
-    },
+    Read { tag: u8, address: u64, len_bytes: u32 },
+    Write { address: u64, data: Arc<[u8]>, offset: usize, len_bytes: usize },
+    RegisterData { data: u32, is_ok: bool },
+    ConfigWritten { is_ok: bool },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -161,10 +147,7 @@ impl PcieDrive {
     pub fn new(controller: Controller, options: PcieDriveOptions) -> PcieDrive {
         let link = &options.link;
         link.check();
-        assert!(
-            options.back_pressure_percent < 100,
-            "back-pressure in every cycle"
-        );
+        assert!(options.back_pressure_percent < 100, "back-pressure in every cycle");
         assert_eq!(options.bus_base & dev_port::ADDRESS_MASK, 0, "BusBase");
         let times = &controller.drive().profile().link;
         assert_eq!(
@@ -177,10 +160,7 @@ impl PcieDrive {
         let beat_bytes = options.data_width as usize / 8;
         let write_id = (options.seed % 16) as u8;
         PcieDrive {
-            random: BackPressure {
-                seed: options.seed,
-                percent: options.back_pressure_percent,
-            },
+            random: BackPressure { seed: options.seed, percent: options.back_pressure_percent },
             config: ConfigSpace::new(link),
             bar: BarPort::default(),
             dev: DevPort::new(beat_bytes, link.tags, link.outstanding_writes, write_id),
@@ -211,14 +191,9 @@ impl PcieDrive {
         options: DriveOptions,
         link: &LinkOptions,
     ) -> Result<Drive, DriveError> {
-        let payload = link
-            .root_max_payload_bytes
-            .min(link.endpoint_max_payload_bytes);
+        let payload = link.root_max_payload_bytes.min(link.endpoint_max_payload_bytes);
         let rate = link.payload_bytes_per_second(payload);
-        let options = DriveOptions {
-            external_link_bytes_per_second: Some(rate),
-            ..options
-        };
+        let options = DriveOptions { external_link_bytes_per_second: Some(rate), ..options };
         Drive::new(profile, options)
     }
 
@@ -267,10 +242,7 @@ impl PcieDrive {
     }
 
     pub fn counters(&self) -> PcieDriveCounters {
-        PcieDriveCounters {
-            drive: self.endpoint.counters,
-            ..self.counters
-        }
+        PcieDriveCounters { drive: self.endpoint.counters, ..self.counters }
     }
 
     /// Protocol violations of the core on `dev_*`, in order.
@@ -317,13 +289,9 @@ impl PcieDrive {
             self.transmit(cycle);
         }
         // The bridge holds few completions, so the core waits.
-        let takes_data = self.down.has_room(
-            cycle,
-            u64::from(self.options.link.read_completion_bytes) * 2,
-        );
-        let events = self
-            .dev
-            .step(cycle, &self.random, takes_data, outputs, inputs);
+        let takes_data =
+            self.down.has_room(cycle, u64::from(self.options.link.read_completion_bytes) * 2);
+        let events = self.dev.step(cycle, &self.random, takes_data, outputs, inputs);
         if let Some(read) = events.read {
             self.complete_read(cycle, read);
         }
@@ -337,16 +305,8 @@ impl PcieDrive {
             self.access(cycle, request);
         }
         inputs.link_up = u8::from(self.is_up);
-        inputs.link_speed = if self.is_up {
-            self.options.link.generation
-        } else {
-            0
-        };
-        inputs.link_width = if self.is_up {
-            self.options.link.lanes
-        } else {
-            0
-        };
+        inputs.link_speed = if self.is_up { self.options.link.generation } else { 0 };
+        inputs.link_width = if self.is_up { self.options.link.lanes } else { 0 };
         // A valid that was taken in this cycle is withdrawn in the next one.
         let is_driving = inputs.dev_ar_valid | inputs.dev_aw_valid | inputs.dev_w_valid != 0
             || inputs.bar_b_valid | inputs.bar_r_valid != 0;
@@ -432,10 +392,7 @@ impl PcieDrive {
         if self.dev.is_busy() {
             return next;
         }
-        let mut wake = self
-            .events
-            .first_key_value()
-            .map_or(u64::MAX, |(at, _)| at.0);
+        let mut wake = self.events.first_key_value().map_or(u64::MAX, |(at, _)| at.0);
         let queued = [
             self.upstream.front().map(|packet| packet.0),
             self.downstream.front().map(|packet| packet.0),

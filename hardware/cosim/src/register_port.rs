@@ -31,10 +31,7 @@ impl RegisterPort {
 
     /// Writes the bytes whose strobe is set.
     pub fn start_write_bytes(&mut self, address: u32, data: u32, strobes: u8) {
-        let access = Access::Write {
-            address_sent: false,
-            data_sent: false,
-        };
+        let access = Access::Write { address_sent: false, data_sent: false };
         self.start(access, address, data);
         self.strobes = strobes;
     }
@@ -79,20 +76,14 @@ impl RegisterPort {
                     self.access = None;
                 }
             }
-            Access::Write {
-                address_sent: true,
-                data_sent: true,
-            } => {
+            Access::Write { address_sent: true, data_sent: true } => {
                 inputs.s_reg_b_ready = 1;
                 if outputs.s_reg_b_valid != 0 {
                     self.answer = Some(answer(outputs.s_reg_b_resp, 0));
                     self.access = None;
                 }
             }
-            Access::Write {
-                address_sent,
-                data_sent,
-            } => {
+            Access::Write { address_sent, data_sent } => {
                 if !*address_sent {
                     inputs.s_reg_aw_valid = 1;
                     inputs.s_reg_aw_addr = self.address;
@@ -110,11 +101,7 @@ impl RegisterPort {
 }
 
 fn answer(response: u8, data: u32) -> Answer {
-    if response == 0 {
-        Ok(data)
-    } else {
-        Err(response)
-    }
+    if response == 0 { Ok(data) } else { Err(response) }
 }
 
 #[cfg(test)]

@@ -79,8 +79,7 @@ impl SourcePort {
 
     /// Forget what is left, except an offered beat, which stays on the bus until it is taken.
     pub fn clear(&mut self) {
-        self.bytes
-            .truncate(if self.held { self.beat_bytes } else { 0 });
+        self.bytes.truncate(if self.held { self.beat_bytes } else { 0 });
         self.last = self.last && self.held && self.bytes.len() <= self.beat_bytes;
         self.taken_bytes = 0;
         self.waits.clear();
@@ -112,11 +111,7 @@ impl SourcePort {
             for (place, byte) in inputs.s_data.iter_mut().zip(self.bytes.range(..count)) {
                 *place = *byte;
             }
-            inputs.s_keep = if count == 0 {
-                0
-            } else {
-                u64::MAX >> (64 - count)
-            };
+            inputs.s_keep = if count == 0 { 0 } else { u64::MAX >> (64 - count) };
             inputs.s_last = u8::from(self.last && self.bytes.len() == count);
             if let Some((_, keep)) = self.wrong_keep.take_if(|(at, _)| *at == self.taken_bytes) {
                 inputs.s_keep = keep;
@@ -136,11 +131,7 @@ impl SourcePort {
             let cycles = cycle - at_cycle;
             if cycles >= MIN_WAIT_CYCLES {
                 let at_bytes = self.taken_bytes - count as u64;
-                self.waits.push(Wait {
-                    at_cycle,
-                    cycles,
-                    at_bytes,
-                });
+                self.waits.push(Wait { at_cycle, cycles, at_bytes });
             }
         }
     }
@@ -166,13 +157,7 @@ pub struct SinkPort {
 
 impl SinkPort {
     pub fn new(beat_bytes: usize, pace: Pace) -> SinkPort {
-        SinkPort {
-            beat_bytes,
-            pace,
-            open: true,
-            bytes: Vec::new(),
-            ends: Vec::new(),
-        }
+        SinkPort { beat_bytes, pace, open: true, bytes: Vec::new(), ends: Vec::new() }
     }
 
     pub fn set_open(&mut self, open: bool) {
@@ -221,10 +206,7 @@ impl SinkPort {
         };
         self.bytes.extend_from_slice(&outputs.m_data[..count]);
         if outputs.m_last != 0 {
-            self.ends.push(PacketEnd {
-                at: self.bytes.len(),
-                user: outputs.m_user,
-            });
+            self.ends.push(PacketEnd { at: self.bytes.len(), user: outputs.m_user });
         }
     }
 }

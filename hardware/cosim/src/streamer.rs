@@ -38,11 +38,7 @@ pub enum CoreError {
     World(#[from] WorldError),
     /// The register map is not the one of this crate.
     #[error("register {address:#05x} reads {value:#x}, expected {expected:#x}")]
-    Map {
-        address: u32,
-        value: u32,
-        expected: u32,
-    },
+    Map { address: u32, value: u32, expected: u32 },
     #[error("{drive}: bring-up failed in step {step}, reason {reason}: {}", reason_text(*.reason))]
     BringUp {
         drive: String,
@@ -70,12 +66,7 @@ pub enum CoreError {
         "the core has {drives} drives and chunks of {chunk_bytes} bytes; the range is for \
          {wanted_drives} and {wanted_chunk_bytes}"
     )]
-    Range {
-        drives: u32,
-        chunk_bytes: u32,
-        wanted_drives: u32,
-        wanted_chunk_bytes: u32,
-    },
+    Range { drives: u32, chunk_bytes: u32, wanted_drives: u32, wanted_chunk_bytes: u32 },
 }
 
 #[derive(Debug)]
@@ -100,19 +91,11 @@ impl<D: DriveSide> CoreStreamer<D> {
                 let address = bank + register;
                 let value = world.read32(address)?;
                 if value != expected {
-                    return Err(CoreError::Map {
-                        address,
-                        value,
-                        expected,
-                    });
+                    return Err(CoreError::Map { address, value, expected });
                 }
             }
         }
-        Ok(CoreStreamer {
-            world,
-            names,
-            flush_after: false,
-        })
+        Ok(CoreStreamer { world, names, flush_after: false })
     }
 
     pub fn configuration(&self) -> &Configuration {
@@ -200,11 +183,7 @@ impl<D: DriveSide> CoreStreamer<D> {
             self.await_end(map::WRITE_BANK)?;
         }
         let status = self.status(map::WRITE_BANK)?;
-        let bits = [
-            StatusBits::UNALIGNED,
-            StatusBits::FIRST_AFTER_LAST,
-            StatusBits::OUT_OF_RANGE,
-        ];
+        let bits = [StatusBits::UNALIGNED, StatusBits::FIRST_AFTER_LAST, StatusBits::OUT_OF_RANGE];
         Ok(bits.into_iter().find(|&bit| status.has(bit)))
     }
 
@@ -243,10 +222,7 @@ impl<D: DriveSide> CoreStreamer<D> {
             }
             let waited = self.world.cycle() - began;
             if waited > SESSION_LIMIT_CYCLES {
-                return Err(CoreError::Stuck {
-                    ms: waited * CYCLE_NS / 1_000_000,
-                    status,
-                });
+                return Err(CoreError::Stuck { ms: waited * CYCLE_NS / 1_000_000, status });
             }
             self.world.run(POLL_CYCLES)?;
         }
@@ -315,20 +291,13 @@ impl<D: DriveSide> CoreStreamer<D> {
     }
 
     fn failed(&self, error: CoreError) -> StreamError {
-        StreamError::Core {
-            streamer: self.names.join(", "),
-            source: Box::new(error),
-        }
+        StreamError::Core { streamer: self.names.join(", "), source: Box::new(error) }
     }
 }
 
 /// The bit of `CONTROL` for a requested end.
 fn stop_bit(registers: &Registers) -> ControlBits {
-    if registers.commanded(ControlBits::ABORT) {
-        ControlBits::ABORT
-    } else {
-        ControlBits::STOP
-    }
+    if registers.commanded(ControlBits::ABORT) { ControlBits::ABORT } else { ControlBits::STOP }
 }
 
 impl<D: DriveSide> Streamer for CoreStreamer<D> {
@@ -338,8 +307,7 @@ impl<D: DriveSide> Streamer for CoreStreamer<D> {
 
     fn refusal(&mut self, request: &RangeRequest) -> Option<StatusBits> {
         // A core that does not answer refuses as one whose drives have no media.
-        self.ask_refusal(request)
-            .unwrap_or(Some(StatusBits::DEVICE_ERROR))
+        self.ask_refusal(request).unwrap_or(Some(StatusBits::DEVICE_ERROR))
     }
 
     fn record(

@@ -37,11 +37,7 @@ pub enum WorldError {
         response: u8,
     },
     #[error("cycle {cycle}: {what} did not happen within {limit_cycles} cycles")]
-    Timeout {
-        cycle: u64,
-        what: &'static str,
-        limit_cycles: u64,
-    },
+    Timeout { cycle: u64, what: &'static str, limit_cycles: u64 },
 }
 
 /// What is connected to the ports of one drive.
@@ -300,11 +296,7 @@ impl<D: DriveSide> World<D> {
         let end = self.cycle + limit_cycles;
         while !holds(self) {
             if self.cycle >= end {
-                return Err(WorldError::Timeout {
-                    cycle: self.cycle,
-                    what,
-                    limit_cycles,
-                });
+                return Err(WorldError::Timeout { cycle: self.cycle, what, limit_cycles });
             }
             self.step_before(end)?;
         }

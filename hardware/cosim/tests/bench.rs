@@ -47,10 +47,7 @@ fn fast_core(faults: &[Faults]) -> Option<CoreHost> {
     let drive = CoreDrive {
         name: "rtl:sim:unlimited".to_owned(),
         profile: unlimited_profile(),
-        options: DriveOptions {
-            keep_data: true,
-            ..DriveOptions::default()
-        },
+        options: DriveOptions { keep_data: true, ..DriveOptions::default() },
     };
     core(drive, faults)
 }
@@ -175,11 +172,7 @@ fn check_table(of_tests: &[&str]) {
         assert!(row.faults.triggered() > 0, "{}: did not strike", row.name);
         let detail = &report.tests[count].detail;
         for word in row.says {
-            assert!(
-                detail.contains(word),
-                "{}: not {word:?}\n{detail}",
-                row.name
-            );
+            assert!(detail.contains(word), "{}: not {word:?}\n{detail}", row.name);
         }
     }
 }

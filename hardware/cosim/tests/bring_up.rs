@@ -69,9 +69,7 @@ fn read(world: &mut World<Altered>, register: Register) -> u64 {
 
 fn control(world: &mut World<Altered>, bit: RegisterField) {
     let address = bank(world) + drive::CONTROL.offset();
-    world
-        .write32(address, bit.mask() as u32)
-        .expect("a register");
+    world.write32(address, bit.mask() as u32).expect("a register");
     world.run(100).expect("no rule is broken");
 }
 
@@ -102,38 +100,25 @@ fn bring_up(world: &mut World<Altered>, changes: &Changes) -> (u64, u64) {
 }
 
 fn register(address: u32, mask: u32, value: u32) -> Changes {
-    Changes {
-        registers: vec![(address, mask, value)],
-        ..Changes::default()
-    }
+    Changes { registers: vec![(address, mask, value)], ..Changes::default() }
 }
 
 fn error(address: u32) -> Changes {
-    Changes {
-        errors: vec![address],
-        ..Changes::default()
-    }
+    Changes { errors: vec![address], ..Changes::default() }
 }
 
 fn identified(bytes: &[(u64, u8)]) -> Changes {
     Changes {
-        bytes: bytes
-            .iter()
-            .map(|&(at, value)| (IDENTIFY + at, value))
-            .collect(),
+        bytes: bytes.iter().map(|&(at, value)| (IDENTIFY + at, value)).collect(),
         ..Changes::default()
     }
 }
 
 /// In both entries of the queue.
 fn completed(bytes: &[(u64, u8)]) -> Changes {
-    let places = bytes
-        .iter()
-        .flat_map(|&(at, value)| [(at, value), (at + 16, value)]);
+    let places = bytes.iter().flat_map(|&(at, value)| [(at, value), (at + 16, value)]);
     Changes {
-        bytes: places
-            .map(|(at, value)| (ADMIN_COMPLETIONS + at, value))
-            .collect(),
+        bytes: places.map(|(at, value)| (ADMIN_COMPLETIONS + at, value)).collect(),
         ..Changes::default()
     }
 }
@@ -150,58 +135,18 @@ fn drives_that_cannot_be_used_are_refused() {
         ("an error response", error(ENDPOINT + 8), (6, 1)),
         ("an error response to a doorbell", error(DOORBELLS), (32, 1)),
         ("ones", register(ENDPOINT + 8, !0, !0), (6, 2)),
-        (
-            "another class",
-            register(ENDPOINT + 8, 0xff00, 0x0100),
-            (6, 5),
-        ),
-        (
-            "no capabilities, root port",
-            register(ROOT_PORT + 0x34, 0xff, 0),
-            (7, 6),
-        ),
-        (
-            "no PCI Express, root port",
-            register(ROOT_PORT + 0x34, 0xff, 0xf0),
-            (8, 6),
-        ),
-        (
-            "no capabilities",
-            register(ENDPOINT + 0x34, 0xff, 0),
-            (10, 6),
-        ),
-        (
-            "no PCI Express",
-            register(ENDPOINT + 0x34, 0xff, 0xf0),
-            (11, 6),
-        ),
-        (
-            "a BAR of 512 MiB",
-            register(ENDPOINT + 0x10, 0x1fff_e000, 0),
-            (16, 7),
-        ),
-        (
-            "a BAR of 4 KiB",
-            register(ENDPOINT + 0x10, 0x1000, 0x1000),
-            (16, 7),
-        ),
+        ("another class", register(ENDPOINT + 8, 0xff00, 0x0100), (6, 5)),
+        ("no capabilities, root port", register(ROOT_PORT + 0x34, 0xff, 0), (7, 6)),
+        ("no PCI Express, root port", register(ROOT_PORT + 0x34, 0xff, 0xf0), (8, 6)),
+        ("no capabilities", register(ENDPOINT + 0x34, 0xff, 0), (10, 6)),
+        ("no PCI Express", register(ENDPOINT + 0x34, 0xff, 0xf0), (11, 6)),
+        ("a BAR of 512 MiB", register(ENDPOINT + 0x10, 0x1fff_e000, 0), (16, 7)),
+        ("a BAR of 4 KiB", register(ENDPOINT + 0x10, 0x1000, 0x1000), (16, 7)),
         ("an I/O BAR", register(ENDPOINT + 0x10, 1, 1), (16, 7)),
         ("short queues", register(REGISTERS, 0xffff, 62), (21, 8)),
-        (
-            "no NVM command set",
-            register(CAPABILITIES, 1 << 5, 0),
-            (22, 9),
-        ),
-        (
-            "pages of 8 KiB",
-            register(CAPABILITIES, 0xf << 16, 1 << 16),
-            (22, 10),
-        ),
-        (
-            "a fatal status",
-            register(CONTROLLER_STATUS, 2, 2),
-            (31, 13),
-        ),
+        ("no NVM command set", register(CAPABILITIES, 1 << 5, 0), (22, 9)),
+        ("pages of 8 KiB", register(CAPABILITIES, 0xf << 16, 1 << 16), (22, 10)),
+        ("a fatal status", register(CONTROLLER_STATUS, 2, 2), (31, 13)),
         ("a failed command", completed(&[(15, 1)]), (32, 15)),
         ("another identifier", completed(&[(12, 0xff)]), (32, 16)),
         ("blocks of 1 KiB", format(0, 10), (34, 18)),
@@ -211,16 +156,8 @@ fn drives_that_cannot_be_used_are_refused() {
             identified(&[(25, 0), (26, 0), (129, 1), (130, 9)]),
             (34, 19),
         ),
-        (
-            "one completion queue",
-            completed(&[(2, 0), (3, 0)]),
-            (35, 20),
-        ),
-        (
-            "one submission queue",
-            completed(&[(0, 0), (1, 0)]),
-            (35, 20),
-        ),
+        ("one completion queue", completed(&[(2, 0), (3, 0)]), (35, 20)),
+        ("one submission queue", completed(&[(0, 0), (1, 0)]), (35, 20)),
     ];
     for (what, changes, expected) in rows {
         assert_eq!(bring_up(&mut world, &changes), expected, "{what}");
@@ -290,11 +227,7 @@ fn check_descriptions(mut world: World<Altered>) {
         let media = read(&mut world, drive::MEDIA_BYTES);
         assert_eq!(media, blocks << shift, "{what}");
         assert_eq!(read(&mut world, drive::BLOCK_BYTES), 1 << shift, "{what}");
-        let transfer = if mdts == 0 || mdts > 15 {
-            0
-        } else {
-            4096 << mdts
-        };
+        let transfer = if mdts == 0 || mdts > 15 { 0 } else { 4096 << mdts };
         assert_eq!(read(&mut world, drive::MAX_TRANSFER), transfer, "{what}");
         let (speed, width) = link;
         let link = u64::from(width) << 8 | u64::from(speed) << 4 | 1;

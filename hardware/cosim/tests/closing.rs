@@ -77,9 +77,7 @@ fn sessions_cut_a_continuous_stream_without_a_loss() {
     let given = stream(5, total);
     raw.source(&given, false);
     let mut at = 0;
-    for cycles in [
-        1, 2, 3, 500, 1021, 1022, 1023, 1024, 1025, 1026, 5000, 10_007,
-    ] {
+    for cycles in [1, 2, 3, 500, 1021, 1022, 1023, 1024, 1025, 1026, 5000, 10_007] {
         start(&mut raw, 0);
         raw.run(cycles);
         close(&mut raw);

@@ -82,11 +82,7 @@ fn replays_end_without_their_consumer() {
     };
     raw.fill(CHUNKS, 1);
     let sent = raw::stream(1, CHUNKS * CHUNK);
-    let restart = (
-        drive_bank(0),
-        drive::CONTROL,
-        drive::CONTROL_RESTART.mask() as u32,
-    );
+    let restart = (drive_bank(0), drive::CONTROL, drive::CONTROL_RESTART.mask() as u32);
     let command = |bits: ControlBits| (READ_BANK, stream::CONTROL, bits.to_raw());
     for (number, (command, user)) in [
         (command(ControlBits::STOP), STOPPED),
@@ -125,11 +121,7 @@ fn replays_end_without_their_consumer() {
             assert_eq!(raw.status(true), finished(), "{what}");
             let ends = raw.world().sink.packet_ends().to_vec();
             assert_eq!(ends.len(), 1, "{what}: {ends:?}");
-            assert_eq!(
-                (ends[0].at, ends[0].user),
-                (CHUNK as usize, COMPLETE),
-                "{what}"
-            );
+            assert_eq!((ends[0].at, ends[0].user), (CHUNK as usize, COMPLETE), "{what}");
             assert!(raw.taken()[..] == sent[..CHUNK as usize], "{what}");
         }
     }
@@ -191,10 +183,7 @@ fn a_failed_command_ends_the_packet() {
         return;
     };
     raw.fill(CHUNKS, 1);
-    raw.slot().plan.set(Plan {
-        bad: Some((false, 3 * CHUNK)),
-        ..Plan::default()
-    });
+    raw.slot().plan.set(Plan { bad: Some((false, 3 * CHUNK)), ..Plan::default() });
     raw.session(true, 0, CHUNKS, 1);
     raw.run(100);
     let status = raw.status(true);
@@ -254,11 +243,7 @@ fn wrong_beats_of_the_stream_end_the_recording() {
         assert!(!status.has(StatusBits::FINISHED), "{what}: {status:?}");
         let recorded = raw.read64(raw.bank(false), stream::BYTES);
         assert!(recorded <= 3 * CHUNK, "{what}: {recorded}");
-        assert_eq!(
-            raw.drive32(drive::PROTOCOL_ERRORS),
-            0,
-            "{what}: of the drive"
-        );
+        assert_eq!(raw.drive32(drive::PROTOCOL_ERRORS), 0, "{what}: of the drive");
         raw.check_next(&what);
     }
 }
@@ -364,10 +349,7 @@ fn commands_are_retried() {
         }
     }
     // Every command fails, and may be retried: one is sent four times in all.
-    raw.slot().plan.set(Plan {
-        bad: Some((true, 0)),
-        ..Plan::default()
-    });
+    raw.slot().plan.set(Plan { bad: Some((true, 0)), ..Plan::default() });
     let before = raw.slot().far.counters().drive.io_completions;
     raw.session(false, 0, 1, 1);
     let status = raw.status(false);

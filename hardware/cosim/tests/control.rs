@@ -29,13 +29,7 @@ struct Commanding {
 
 impl Commanding {
     fn new(at: u64, command: ControlBits) -> Commanding {
-        Commanding {
-            pattern: pattern(65 * CHUNK),
-            bytes: 0,
-            at,
-            command,
-            step: usize::MAX,
-        }
+        Commanding { pattern: pattern(65 * CHUNK), bytes: 0, at, command, step: usize::MAX }
     }
 }
 
@@ -69,8 +63,7 @@ fn record(
 ) -> RecordOutcome {
     let range = range(core, chunks);
     let registers = Registers::default();
-    core.record(&range, source, options, &registers)
-        .expect("the simulation runs")
+    core.record(&range, source, options, &registers).expect("the simulation runs")
 }
 
 /// Bytes of the recording, from the drive.
@@ -79,8 +72,7 @@ fn replayed(core: &mut CoreStreamer<PcieDrive>, bytes: u64) -> Vec<u8> {
     let (range, registers) = (range(core, chunks), Registers::default());
     let mut sink = Vec::new();
     let options = ReplayOptions::default();
-    core.replay(&range, Some(bytes), &mut sink, options, &registers)
-        .expect("the simulation runs");
+    core.replay(&range, Some(bytes), &mut sink, options, &registers).expect("the simulation runs");
     sink
 }
 
@@ -105,11 +97,7 @@ fn a_stop_ends_the_stream_behind_its_chunk() {
         let status = &recorded.status;
         assert!(status.status.has(end), "{status:?}");
         assert_eq!(status.chunks, chunks, "{status:?}");
-        let durable = if end == StatusBits::ABORTED {
-            status.bytes
-        } else {
-            0
-        };
+        let durable = if end == StatusBits::ABORTED { status.bytes } else { 0 };
         assert_eq!(status.durable_bytes, durable);
         assert!(replayed(&mut core, status.bytes) == pattern(status.bytes));
     }
@@ -144,10 +132,7 @@ fn flushes_make_the_stream_durable() {
         return;
     };
     let mut source = &pattern(5 * CHUNK)[..];
-    let options = RecordOptions {
-        flush_after: true,
-        ..RecordOptions::default()
-    };
+    let options = RecordOptions { flush_after: true, ..RecordOptions::default() };
     let recorded = record(&mut core, 5, &mut source, &options);
     assert_eq!(recorded.status.durable_bytes, 5 * CHUNK);
     let mut source = Commanding::new(5 * CHUNK, ControlBits::FLUSH_NOW);
@@ -178,11 +163,8 @@ fn ranges_are_refused_as_the_software_refuses_them() {
         (1 << 61, 1 << 60),
         (CHUNK + 1, 0),
     ] {
-        let request = RangeRequest {
-            first: Some(first),
-            last: Some(last),
-            chunk_bytes: CHUNK as u32,
-        };
+        let request =
+            RangeRequest { first: Some(first), last: Some(last), chunk_bytes: CHUNK as u32 };
         let software = assay_stream::range::StreamRange::new(&request, &extents);
         let expected = software.err().map(|error| error.status());
         assert_eq!(core.refusal(&request), expected, "{first} to {last}");
@@ -217,15 +199,11 @@ fn a_replay_is_stopped_behind_a_chunk() {
     let mut source = &pattern(40 * CHUNK)[..];
     record(&mut core, 40, &mut source, &RecordOptions::default());
     for chunks in [1, 7, 33] {
-        let mut sink = StoppingSink {
-            bytes: Vec::new(),
-            at: chunks * CHUNK as usize,
-        };
+        let mut sink = StoppingSink { bytes: Vec::new(), at: chunks * CHUNK as usize };
         let (range, registers) = (range(&core, 40), Registers::default());
         let options = ReplayOptions::default();
-        let outcome = core
-            .replay(&range, None, &mut sink, options, &registers)
-            .expect("the simulation runs");
+        let outcome =
+            core.replay(&range, None, &mut sink, options, &registers).expect("the simulation runs");
         let status = outcome.status;
         assert!(status.status.has(StatusBits::STOPPED), "{status:?}");
         assert_eq!(status.bytes, chunks as u64 * CHUNK, "{status:?}");
@@ -242,21 +220,11 @@ fn one_chunk_is_read() {
     let mut source = &pattern(4 * CHUNK)[..];
     record(&mut core, 4, &mut source, &RecordOptions::default());
     let address = range(&core, 4).first + 2 * CHUNK;
-    let chunk = DriveChunk {
-        drive: 0,
-        address,
-        chunk_bytes: CHUNK as u32,
-    };
+    let chunk = DriveChunk { drive: 0, address, chunk_bytes: CHUNK as u32 };
     for bytes in [None, Some(5000)] {
         let (mut sink, registers) = (Vec::new(), Registers::default());
-        core.read_chunk(
-            chunk,
-            bytes,
-            &mut sink,
-            ReplayOptions::default(),
-            &registers,
-        )
-        .expect("the simulation runs");
+        core.read_chunk(chunk, bytes, &mut sink, ReplayOptions::default(), &registers)
+            .expect("the simulation runs");
         let count = bytes.unwrap_or(CHUNK) as usize;
         assert!(sink == pattern(3 * CHUNK)[2 * CHUNK as usize..][..count]);
     }
@@ -273,9 +241,8 @@ fn a_failed_command_ends_the_stream() {
         let registers = Registers::default();
         let mut source = &pattern(64 * CHUNK)[..];
         let options = RecordOptions::default();
-        let recorded = core
-            .record(&range, &mut source, &options, &registers)
-            .expect("the simulation runs");
+        let recorded =
+            core.record(&range, &mut source, &options, &registers).expect("the simulation runs");
         let mut status = recorded.status;
         if !is_write {
             assert_eq!(status.bytes, 64 * CHUNK, "{status:?}");

@@ -18,10 +18,7 @@ fn drives_are_brought_up() {
     };
     let extents = core.extents().expect("bring-up ends");
     let profile = unlimited_profile();
-    assert_eq!(
-        extents[0].capacity_bytes,
-        profile.identity.capacity_bytes.value
-    );
+    assert_eq!(extents[0].capacity_bytes, profile.identity.capacity_bytes.value);
     core.world().check_idle().expect("all is answered");
 }
 
@@ -52,13 +49,7 @@ fn what_was_recorded_is_replayed() {
         let mut sink = Vec::new();
         let registers = Registers::default();
         let replayed = core
-            .replay(
-                &range,
-                Some(bytes),
-                &mut sink,
-                ReplayOptions::default(),
-                &registers,
-            )
+            .replay(&range, Some(bytes), &mut sink, ReplayOptions::default(), &registers)
             .expect("the simulation runs");
         let status = &replayed.status;
         println!("{status:?}");

@@ -48,9 +48,7 @@ fn run(world: &mut World<PcieDrive>, cycles: u64) {
 fn start(world: &mut World<PcieDrive>, bank: u32, chunks: u64, bits: u32) {
     let last = (chunks - 1) * CHUNK;
     for (register, value) in [(stream::FIRST_ADDRESS, 0), (stream::LAST_ADDRESS, last)] {
-        world
-            .write64(bank + register.offset(), value)
-            .expect("a register");
+        world.write64(bank + register.offset(), value).expect("a register");
     }
     write32(world, bank + stream::CONTROL.offset(), START | bits);
 }
@@ -63,10 +61,7 @@ fn wait(world: &mut World<PcieDrive>, address: u32, holds: impl Fn(u32) -> bool)
         if holds(value) {
             return value;
         }
-        assert!(
-            world.cycle() < end,
-            "register {address:#x} stays {value:#x}"
-        );
+        assert!(world.cycle() < end, "register {address:#x} stays {value:#x}");
         run(world, 500);
     }
 }
@@ -74,9 +69,7 @@ fn wait(world: &mut World<PcieDrive>, address: u32, holds: impl Fn(u32) -> bool)
 /// Wait for the end of a session.
 fn end(world: &mut World<PcieDrive>, bank: u32) -> StatusBits {
     let status = bank + stream::STATUS.offset();
-    let value = wait(world, status, |value| {
-        !StatusBits::from_raw(value).has(StatusBits::RUNNING)
-    });
+    let value = wait(world, status, |value| !StatusBits::from_raw(value).has(StatusBits::RUNNING));
     StatusBits::from_raw(value)
 }
 
@@ -97,10 +90,7 @@ fn round_trip(world: &mut World<PcieDrive>, chunks: u64) {
     run(world, 100);
     assert!(world.sink.bytes() == bytes, "the bytes replayed differ");
     world.sink.clear();
-    assert_eq!(
-        read64(world, WRITE_BANK + stream::BEATS.offset()),
-        chunks * CHUNK / 16
-    );
+    assert_eq!(read64(world, WRITE_BANK + stream::BEATS.offset()), chunks * CHUNK / 16);
 }
 
 /// The generator records a pattern and the checker accepts it, without the stream ports; a changed
@@ -118,9 +108,7 @@ fn the_core_makes_and_checks_patterns() {
             (stream::PATTERN_SEED_HIGH, 0xfedc_ba98_7654_3210),
             (stream::PACKET_BEATS, 0),
         ] {
-            world
-                .write64(bank + register.offset(), value)
-                .expect("a register");
+            world.write64(bank + register.offset(), value).expect("a register");
         }
     }
     // What lies at the port must be neither needed nor taken.
@@ -202,11 +190,7 @@ fn drives_are_shut_down_and_brought_up_again() {
     write32(&mut world, DRIVE + drive::CONTROL.offset(), 2);
     wait(&mut world, DRIVE + SEQUENCER, |value| value & 1 << 20 != 0);
     let status = world.drives[0].controller().read_register(0x1c, 4);
-    assert_eq!(
-        status >> 2 & 3,
-        2,
-        "the drive was notified, and has shut down: {status:#x}"
-    );
+    assert_eq!(status >> 2 & 3, 2, "the drive was notified, and has shut down: {status:#x}");
     start(&mut world, WRITE_BANK, 1, 0);
     let refused = end(&mut world, WRITE_BANK);
     assert!(refused.has(StatusBits::DEVICE_ERROR), "{refused:?}");
@@ -237,11 +221,7 @@ fn sessions_end_when_the_link_goes_down() {
         let status = end(&mut world, bank);
         assert!(status.has(StatusBits::DEVICE_ERROR), "{status:?}");
         let device = read64(&mut world, bank + stream::DEVICE_STATUS.offset());
-        assert_eq!(
-            device as u32,
-            1 << 31 | 0x7fff,
-            "no command was completed with an error"
-        );
+        assert_eq!(device as u32, 1 << 31 | 0x7fff, "no command was completed with an error");
         let bytes = read64(&mut world, bank + stream::BYTES.offset());
         assert!(bytes < 40 * CHUNK);
         let link = read32(&mut world, DRIVE + drive::LINK.offset());
@@ -266,10 +246,8 @@ fn a_command_without_completion_times_out() {
     round_trip(&mut world, 2);
     write32(&mut world, DRIVE + drive::COMMAND_TIMEOUT.offset(), 300);
     // The third of the commands that follow, and the last, so that nothing takes its place.
-    world.drives[0].add_fault(PcieFault::Completion {
-        ordinal: 4 + 3,
-        fault: CompletionFault::Missing,
-    });
+    world.drives[0]
+        .add_fault(PcieFault::Completion { ordinal: 4 + 3, fault: CompletionFault::Missing });
     world.source.push(&vec![3; 3 * CHUNK as usize]);
     start(&mut world, WRITE_BANK, 3, 0);
     let oldest = DRIVE + drive::OLDEST_COMMAND.offset();
@@ -297,14 +275,8 @@ fn broken_rules_are_counted() {
     let errors = DRIVE + drive::PROTOCOL_ERRORS.offset();
     let cycle = world.cycle() + 1000;
     for (number, event) in [
-        LinkEvent::Read {
-            address: 0x80_0000_7000,
-            len_bytes: 64,
-        },
-        LinkEvent::Write {
-            address: 0x80_0000_7000,
-            bytes: vec![1; 64],
-        },
+        LinkEvent::Read { address: 0x80_0000_7000, len_bytes: 64 },
+        LinkEvent::Write { address: 0x80_0000_7000, bytes: vec![1; 64] },
     ]
     .into_iter()
     .enumerate()
@@ -314,10 +286,8 @@ fn broken_rules_are_counted() {
     }
     run(&mut world, 6000);
     assert_eq!(read32(&mut world, errors), 2);
-    world.drives[0].add_fault(PcieFault::Completion {
-        ordinal: 3,
-        fault: CompletionFault::WrongCid(0x55),
-    });
+    world.drives[0]
+        .add_fault(PcieFault::Completion { ordinal: 3, fault: CompletionFault::WrongCid(0x55) });
     write32(&mut world, DRIVE + drive::COMMAND_TIMEOUT.offset(), 300);
     world.source.push(&vec![3; 8 * CHUNK as usize]);
     start(&mut world, WRITE_BANK, 8, 0);

@@ -22,27 +22,18 @@ const CHUNKS: u64 = 20;
 const NTH: u64 = 6;
 
 fn bits(all: &[StatusBits]) -> StatusBits {
-    all.iter()
-        .copied()
-        .fold(StatusBits::default(), StatusBits::with)
+    all.iter().copied().fold(StatusBits::default(), StatusBits::with)
 }
 
 /// What a session with a fault left in the registers.
 fn check_failed(raw: &mut Raw, is_replay: bool, expected: &[StatusBits], what: &str) {
     let bank = raw.bank(is_replay);
     let bytes = raw.read64(bank, stream::BYTES);
-    let valid = if bytes > 0 {
-        StatusBits::LAST_VALID
-    } else {
-        StatusBits::default()
-    };
+    let valid = if bytes > 0 { StatusBits::LAST_VALID } else { StatusBits::default() };
     let status = raw.status(is_replay);
     assert_eq!(status, bits(expected).with(valid), "{what}");
     let whole = (NTH - 1) * CHUNK;
-    assert!(
-        bytes <= whole && bytes.is_multiple_of(CHUNK),
-        "{what}: {bytes}"
-    );
+    assert!(bytes <= whole && bytes.is_multiple_of(CHUNK), "{what}: {bytes}");
     let device = raw.read64(bank, stream::DEVICE_STATUS);
     assert_eq!(stream::DEVICE_STATUS_VALID.of(device), 1, "{what}");
     assert_eq!(stream::DEVICE_STATUS_DRIVE.of(device), 0, "{what}");
@@ -121,23 +112,11 @@ fn accesses_without_a_command_are_protocol_errors() {
     };
     let address = 0x77_0000_0a20;
     for event in [
-        LinkEvent::Read {
-            address,
-            len_bytes: 64,
-        },
-        LinkEvent::Write {
-            address,
-            bytes: vec![7; 40],
-        },
+        LinkEvent::Read { address, len_bytes: 64 },
+        LinkEvent::Write { address, bytes: vec![7; 40] },
         // The ring of recordings is not for writing, and that of replays not for reading.
-        LinkEvent::Write {
-            address: 0x1000,
-            bytes: vec![7; 40],
-        },
-        LinkEvent::Read {
-            address: 1 << 19,
-            len_bytes: 64,
-        },
+        LinkEvent::Write { address: 0x1000, bytes: vec![7; 40] },
+        LinkEvent::Read { address: 1 << 19, len_bytes: 64 },
     ] {
         let what = format!("{event:?}");
         let errors = raw.drive32(drive::PROTOCOL_ERRORS);
@@ -159,12 +138,7 @@ fn accesses_without_a_command_are_protocol_errors() {
 
 #[test]
 fn lost_drives_end_the_session_and_come_back() {
-    for loss in [
-        Loss::LinkDown,
-        Loss::Removal,
-        Loss::NoCompletion,
-        Loss::SilentRegisters,
-    ] {
+    for loss in [Loss::LinkDown, Loss::Removal, Loss::NoCompletion, Loss::SilentRegisters] {
         let Some(mut raw) = Raw::new("w128c16", TIMEOUT_US) else {
             return;
         };
@@ -173,10 +147,7 @@ fn lost_drives_end_the_session_and_come_back() {
         let sessions = if loss == Loss::SilentRegisters { 1 } else { 2 };
         for is_replay in [false, true].into_iter().take(sessions) {
             let what = format!("{loss:?}, replay: {is_replay}");
-            raw.slot().plan.set(Plan {
-                loss: Some((NTH, loss)),
-                ..Plan::default()
-            });
+            raw.slot().plan.set(Plan { loss: Some((NTH, loss)), ..Plan::default() });
             raw.session(is_replay, 0, CHUNKS, 1);
             check_failed(&mut raw, is_replay, &[StatusBits::DEVICE_ERROR], &what);
             raw.check_lost(loss, &what);
@@ -202,10 +173,9 @@ fn each_drive_has_its_own_timeout() {
                 raw.set_timeout(late, timeout_us);
                 raw.set_timeout(1 - late, other_us);
                 let at = if is_flush { u64::MAX } else { NTH };
-                raw.slot_of(late).plan.set(Plan {
-                    loss: Some((at, Loss::NoCompletion)),
-                    ..Plan::default()
-                });
+                raw.slot_of(late)
+                    .plan
+                    .set(Plan { loss: Some((at, Loss::NoCompletion)), ..Plan::default() });
                 raw.start(false, 0, CHUNKS, 1);
                 if is_flush {
                     while raw.read64(bank, stream::BYTES) < 2 * CHUNK {
@@ -277,10 +247,7 @@ fn a_restart_ends_a_session() {
             let valid = status.has(StatusBits::LAST_VALID);
             let expected = StatusBits::DEVICE_ERROR.with_if(valid, StatusBits::LAST_VALID);
             assert_eq!(status, expected, "{what}");
-            assert!(
-                raw.read64(raw.bank(is_replay), stream::BYTES) < CHUNKS * CHUNK,
-                "{what}"
-            );
+            assert!(raw.read64(raw.bank(is_replay), stream::BYTES) < CHUNKS * CHUNK, "{what}");
             raw.check_next(&what);
         }
     }
@@ -316,11 +283,7 @@ fn pattern_generator_and_checker() {
                 .with_if(length, StatusBits::LENGTH_ERROR);
             assert_eq!(raw.status(true), expected, "{name}, {beats} beats");
             if let Some(beat) = error {
-                assert_eq!(
-                    raw.read64(raw.bank(true), stream::ERROR_BEAT),
-                    beat,
-                    "{name}"
-                );
+                assert_eq!(raw.read64(raw.bank(true), stream::ERROR_BEAT), beat, "{name}");
             }
         };
         check(&mut raw, bytes / 16, None, false);
@@ -346,11 +309,7 @@ fn beats_are_discarded() {
     let in_progress = |word: u32| stream::FLUSH_STATUS_IN_PROGRESS.of(u64::from(word)) != 0;
     let finished = |word: u32| stream::FLUSH_STATUS_FINISHED.of(u64::from(word)) != 0;
     // Between sessions, until the stream's last beat.
-    raw.write32(
-        bank,
-        stream::FLUSH_CONTROL,
-        stream::FLUSH_CONTROL_START.mask() as u32,
-    );
+    raw.write32(bank, stream::FLUSH_CONTROL, stream::FLUSH_CONTROL_START.mask() as u32);
     assert!(in_progress(raw.read32(bank, stream::FLUSH_STATUS)));
     raw.source(&[7; 163], true);
     raw.run(200);
@@ -361,20 +320,12 @@ fn beats_are_discarded() {
     // Behind a session whose range is full.
     raw.start(false, 0, 2, 9);
     raw.source(&[7; 320], false);
-    raw.write32(
-        bank,
-        stream::FLUSH_CONTROL,
-        stream::FLUSH_CONTROL_AFTER_WRITE.mask() as u32,
-    );
+    raw.write32(bank, stream::FLUSH_CONTROL, stream::FLUSH_CONTROL_AFTER_WRITE.mask() as u32);
     raw.await_end(false);
     raw.run(500);
     assert!(in_progress(raw.read32(bank, stream::FLUSH_STATUS)));
     assert_eq!(raw.read64(bank, stream::DROPPED_BEATS), 20);
-    raw.write32(
-        bank,
-        stream::FLUSH_CONTROL,
-        stream::FLUSH_CONTROL_STOP.mask() as u32,
-    );
+    raw.write32(bank, stream::FLUSH_CONTROL, stream::FLUSH_CONTROL_STOP.mask() as u32);
     assert!(finished(raw.read32(bank, stream::FLUSH_STATUS)));
     raw.check_next("after discarding behind a session");
     // Behind a session with the pattern generator, which takes nothing of the stream; an ABORT of
@@ -382,10 +333,9 @@ fn beats_are_discarded() {
     raw.load_pattern(Pattern::new(5));
     let after_write = stream::FLUSH_CONTROL_AFTER_WRITE.mask() as u32;
     let abort = ControlBits::ABORT.to_raw();
-    for (register, command, drops) in [
-        (stream::FLUSH_CONTROL, after_write, true),
-        (stream::CONTROL, abort, false),
-    ] {
+    for (register, command, drops) in
+        [(stream::FLUSH_CONTROL, after_write, true), (stream::CONTROL, abort, false)]
+    {
         raw.start_pattern(false, 0, CHUNKS);
         raw.source(&[7; 80], false);
         raw.write32(bank, register, command);
@@ -418,10 +368,7 @@ fn a_recording_runs_beside_a_replay() {
         let expected = bits(&[StatusBits::FINISHED, StatusBits::LAST_VALID]);
         for is_replay in [false, true] {
             assert_eq!(raw.status(is_replay), expected);
-            assert_eq!(
-                raw.read64(raw.bank(is_replay), stream::BYTES),
-                CHUNKS * CHUNK
-            );
+            assert_eq!(raw.read64(raw.bank(is_replay), stream::BYTES), CHUNKS * CHUNK);
         }
         assert!(raw.taken() == media, "the replay");
         let written = raw.content(2 * CHUNKS * CHUNK);

@@ -27,9 +27,7 @@ fn a_host_brings_the_drive_up_and_finds_its_data_again() {
         },
         LinkOptions::unlimited(),
     ];
-    for (link, data_width) in links
-        .into_iter()
-        .flat_map(|link| [128, 256, 512].map(|w| (link, w)))
+    for (link, data_width) in links.into_iter().flat_map(|link| [128, 256, 512].map(|w| (link, w)))
     {
         let mut host = unlimited(options(link, data_width));
         host.bring_up();
@@ -96,8 +94,7 @@ fn rate(host: &mut Host, is_read: bool, count: u64) -> f64 {
         if rings {
             host.ring(queue);
         }
-        host.next_completion(queue, 20_000_000)
-            .expect("a completion");
+        host.next_completion(queue, 20_000_000).expect("a completion");
         ended += 1;
         if ended == warm_up {
             start = host.cycle;
@@ -131,9 +128,7 @@ fn rates_are_those_of_the_link() {
             512,
         ),
     ] {
-        let payload = link
-            .root_max_payload_bytes
-            .min(link.endpoint_max_payload_bytes);
+        let payload = link.root_max_payload_bytes.min(link.endpoint_max_payload_bytes);
         let completion = payload.min(link.read_completion_bytes);
         for (is_read, packet) in [(false, completion), (true, payload)] {
             let mut host = unlimited(options(link, data_width));
@@ -166,15 +161,8 @@ fn an_unlimited_link_fills_the_bus() {
             host.bring_up();
             let measured = rate(&mut host, is_read, 80);
             let bus = f64::from(data_width / 8) * 250e6;
-            println!(
-                "{data_width} bits, read {is_read}: {:.4} of the bus",
-                measured / bus
-            );
-            assert!(
-                measured > 0.97 * bus,
-                "{data_width}, read {is_read}: {:.4}",
-                measured / bus
-            );
+            println!("{data_width} bits, read {is_read}: {:.4} of the bus", measured / bus);
+            assert!(measured > 0.97 * bus, "{data_width}, read {is_read}: {:.4}", measured / bus);
         }
     }
 }
@@ -184,11 +172,7 @@ fn cycles_without_work_can_be_left_out() {
     let run = |skips| {
         let profile = Profile::builtin("mle-brief-960gb").unwrap();
         let link = LinkOptions::from_profile(&profile.link);
-        let options = PcieDriveOptions {
-            seed: 9,
-            back_pressure_percent: 20,
-            ..options(link, 128)
-        };
+        let options = PcieDriveOptions { seed: 9, back_pressure_percent: 20, ..options(link, 128) };
         let mut host = host(profile, keep_data(), options);
         host.skips = skips;
         host.bring_up();
@@ -219,15 +203,9 @@ fn the_endpoint_is_not_there_before_enumeration() {
     let link_status = host.capability(ENDPOINT, 0x10).unwrap() + 0x10;
     assert_eq!(host.read(ENDPOINT + link_status) >> 16 & 0x3ff, 3 | 4 << 4);
 
-    let link = LinkOptions {
-        error_responses: true,
-        ..LinkOptions::new(3, 4)
-    };
+    let link = LinkOptions { error_responses: true, ..LinkOptions::new(3, 4) };
     let mut host = unlimited(options(link, 128));
-    assert_eq!(
-        host.access(BarState::Read { address: ENDPOINT }),
-        (u32::MAX, 3)
-    );
+    assert_eq!(host.access(BarState::Read { address: ENDPOINT }), (u32::MAX, 3));
     assert_eq!(host.access(BarState::Read { address: BAR }), (u32::MAX, 3));
 }
 
@@ -240,19 +218,11 @@ fn the_drive_needs_bus_mastering_at_both_ends() {
     host.ring(2);
     host.wait(5000);
     assert!(
-        host.core
-            .read_bursts
-            .iter()
-            .all(|burst| burst.address >> 12 != (1 << 27) + 4),
+        host.core.read_bursts.iter().all(|burst| burst.address >> 12 != (1 << 27) + 4),
         "no fetch"
     );
     host.write(ENDPOINT + 4, 6);
-    assert!(
-        host.next_completion(2, 100_000)
-            .unwrap()
-            .status()
-            .is_success()
-    );
+    assert!(host.next_completion(2, 100_000).unwrap().status().is_success());
     check(&host);
 
     host.write(ECAM + 4, 2);
@@ -325,10 +295,7 @@ fn a_calibrated_drive_is_as_fast_behind_the_link_as_with_its_own() {
                 behind / 1e6,
                 alone / 1e6
             );
-            assert!(
-                (0.97..1.03).contains(&ratio),
-                "{name}, read {is_read}: {ratio:.4}"
-            );
+            assert!((0.97..1.03).contains(&ratio), "{name}, read {is_read}: {ratio:.4}");
             check(&host);
         }
     }

@@ -34,9 +34,7 @@ fn four_reads(host: &mut Host) {
 }
 
 fn polled(host: &mut Host) -> Vec<u16> {
-    std::iter::from_fn(|| host.poll(2))
-        .map(|entry| entry.cid())
-        .collect()
+    std::iter::from_fn(|| host.poll(2)).map(|entry| entry.cid()).collect()
 }
 
 #[test]
@@ -72,26 +70,14 @@ fn a_completion_before_its_data() {
         let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
         host.bring_up();
         if let Some(fault) = fault {
-            host.far
-                .add_fault(PcieFault::Completion { ordinal: 1, fault });
+            host.far.add_fault(PcieFault::Completion { ordinal: 1, fault });
         }
         host.core.write_bursts.clear();
         host.put_io(true, 0, 0, 8192);
         host.ring(2);
         host.wait(20_000);
-        assert_eq!(
-            host.core
-                .write_bursts
-                .iter()
-                .map(|(_, len)| len)
-                .sum::<u64>(),
-            8192 + 16
-        );
-        host.core
-            .write_bursts
-            .iter()
-            .position(|&(_, len)| len == 16)
-            .unwrap()
+        assert_eq!(host.core.write_bursts.iter().map(|(_, len)| len).sum::<u64>(), 8192 + 16);
+        host.core.write_bursts.iter().position(|&(_, len)| len == 16).unwrap()
     };
     assert_eq!(position(None), 8192 / 256);
     assert_eq!(position(Some(CompletionFault::BeforeData)), 0);
@@ -103,38 +89,23 @@ fn accesses_without_a_command() {
     host.bring_up();
     let address = BUS_BASE | 0x77_0000_0a20;
     let (at, bytes) = (host.cycle + 10, vec![7; 40]);
-    host.far.add_fault(PcieFault::At {
-        cycle: at,
-        event: LinkEvent::Write { address, bytes },
-    });
-    host.far.add_fault(PcieFault::At {
-        cycle: at,
-        event: LinkEvent::Read {
-            address,
-            len_bytes: 96,
-        },
-    });
+    host.far.add_fault(PcieFault::At { cycle: at, event: LinkEvent::Write { address, bytes } });
+    host.far
+        .add_fault(PcieFault::At { cycle: at, event: LinkEvent::Read { address, len_bytes: 96 } });
     host.core.read_bursts.clear();
     host.wait(1000);
     let mut data = [0; 42];
     host.core.memory.read(0x77_0000_0a1f, &mut data);
     assert!(data[0] == 0 && data[41] == 0 && data[1..41].iter().all(|&byte| byte == 7));
-    let bursts: Vec<_> = host
-        .core
-        .read_bursts
-        .iter()
-        .map(|burst| (burst.address, burst.len))
-        .collect();
+    let bursts: Vec<_> =
+        host.core.read_bursts.iter().map(|burst| (burst.address, burst.len)).collect();
     assert_eq!(bursts, [(0x77_0000_0a20, 2)]);
     check(&host);
     // Not the core's: refused by the root port.
     let cycle = host.cycle + 10;
     host.far.add_fault(PcieFault::At {
         cycle,
-        event: LinkEvent::Read {
-            address: 0x1000,
-            len_bytes: 4,
-        },
+        event: LinkEvent::Read { address: 0x1000, len_bytes: 4 },
     });
     host.wait(1000);
     assert_eq!(host.far.counters().refused_requests, 1);
@@ -151,14 +122,8 @@ fn the_link_goes_down_and_comes_up() {
     host.ring(1);
     host.ring(2);
     let cycle = host.cycle + 20_000;
-    host.far.add_fault(PcieFault::At {
-        cycle,
-        event: LinkEvent::Down,
-    });
-    host.far.add_fault(PcieFault::At {
-        cycle: cycle + 5000,
-        event: LinkEvent::Up,
-    });
+    host.far.add_fault(PcieFault::At { cycle, event: LinkEvent::Down });
+    host.far.add_fault(PcieFault::At { cycle: cycle + 5000, event: LinkEvent::Up });
     host.wait(21_000);
     assert_eq!(host.inputs.link_up, 0);
     let before = host.far.counters();
@@ -166,11 +131,7 @@ fn the_link_goes_down_and_comes_up() {
     assert_eq!(host.read(ENDPOINT), u32::MAX);
     host.wait(5000);
     assert_eq!(host.inputs.link_up, 1);
-    assert_eq!(
-        host.far.counters().drive,
-        before.drive,
-        "nothing completes without a link"
-    );
+    assert_eq!(host.far.counters().drive, before.drive, "nothing completes without a link");
     assert_eq!(host.read(ENDPOINT + 4) & 6, 0, "a reset endpoint");
     check(&host);
     // Bring-up from the beginning, with the same bridge.
@@ -191,10 +152,7 @@ fn a_removed_drive_reads_as_ones_and_stays_silent() {
     }
     host.ring(1);
     let cycle = host.cycle + 2000;
-    host.far.add_fault(PcieFault::At {
-        cycle,
-        event: LinkEvent::SurpriseRemoval,
-    });
+    host.far.add_fault(PcieFault::At { cycle, event: LinkEvent::SurpriseRemoval });
     host.wait(3000);
     let bursts = host.core.read_bursts.len();
     assert_eq!(host.next_completion(1, 100_000), None);
@@ -207,10 +165,7 @@ fn a_removed_drive_reads_as_ones_and_stays_silent() {
 fn silent_registers_never_answer() {
     let mut host = unlimited(options(LinkOptions::new(3, 4), 128));
     host.bring_up();
-    host.far.add_fault(PcieFault::At {
-        cycle: host.cycle,
-        event: LinkEvent::SilentRegisters,
-    });
+    host.far.add_fault(PcieFault::At { cycle: host.cycle, event: LinkEvent::SilentRegisters });
     host.core.bar = BarState::Read { address: BAR };
     host.wait(50_000);
     assert_eq!(host.core.bar, BarState::ReadData);
@@ -232,10 +187,7 @@ fn controller_reset_drops_what_was_under_way() {
     host.wait(2000);
     let bursts = (host.core.read_bursts.len(), host.core.write_bursts.len());
     host.wait(50_000);
-    assert_eq!(
-        bursts,
-        (host.core.read_bursts.len(), host.core.write_bursts.len())
-    );
+    assert_eq!(bursts, (host.core.read_bursts.len(), host.core.write_bursts.len()));
     let (cycle, far) = (host.cycle, host.far);
     let mut again = Host::new(far);
     again.cycle = cycle;
@@ -313,21 +265,11 @@ fn a_hook_changes_commands_and_completions() {
     }
     host.ring(1);
     host.wait(30_000);
-    let mut done: Vec<_> = std::iter::from_fn(|| host.poll(1))
-        .map(|e| (e.cid(), e.status()))
-        .collect();
+    let mut done: Vec<_> =
+        std::iter::from_fn(|| host.poll(1)).map(|e| (e.cid(), e.status())).collect();
     done.sort_by_key(|&(cid, _)| cid);
     let ok = StatusCode::SUCCESS;
-    assert_eq!(
-        done,
-        [
-            (0, ok),
-            (1, ok),
-            (2, StatusCode::WRITE_FAULT),
-            (4, ok),
-            (5, ok)
-        ]
-    );
+    assert_eq!(done, [(0, ok), (1, ok), (2, StatusCode::WRITE_FAULT), (4, ok), (5, ok)]);
     host.acknowledge(1);
 
     let mut read = |slot: u16, lba| {
@@ -374,15 +316,12 @@ fn planned_faults_of_the_test_bench() {
             ok(host.next_completion(1, 100_000));
         }
         let faults = Faults::new(&[(fault, Trigger::Once(1))]);
-        host.far
-            .set_hook(Some(Box::new(PlannedFaults::new(faults.clone()))));
+        host.far.set_hook(Some(Box::new(PlannedFaults::new(faults.clone()))));
         host.core.memory.write(slot_address(false, 0), &new);
         host.put_io(false, 0, LEN / 512, LEN);
         host.ring(1);
         ok(host.next_completion(1, 100_000));
-        host.core
-            .memory
-            .write(slot_address(true, 0), &vec![0xee; LEN as usize]);
+        host.core.memory.write(slot_address(true, 0), &vec![0xee; LEN as usize]);
         host.put_io(true, 0, LEN / 512, LEN);
         host.ring(2);
         ok(host.next_completion(2, 100_000));
@@ -399,9 +338,7 @@ fn planned_faults_of_the_test_bench() {
         all[at as usize..at as usize + data.len()].copy_from_slice(data);
         all
     };
-    let (len, block) = (LEN as usize, |all: &[u8]| {
-        all[LEN as usize..][..LEN as usize].to_vec()
-    });
+    let (len, block) = (LEN as usize, |all: &[u8]| all[LEN as usize..][..LEN as usize].to_vec());
     let good = with(LEN, &new);
     let mut flipped = new.clone();
     flipped[1] ^= 4;
@@ -411,10 +348,7 @@ fn planned_faults_of_the_test_bench() {
         (BenchFault::TornWrite(8192), with(LEN, &new[..8192])),
         (BenchFault::TornWrite(12 << 10), with(LEN, &new[..12 << 10])),
         (BenchFault::BitFlip(10), with(LEN, &flipped)),
-        (
-            BenchFault::MisdirectedWrite(LEN as i64),
-            with(2 * LEN, &new),
-        ),
+        (BenchFault::MisdirectedWrite(LEN as i64), with(2 * LEN, &new)),
     ] {
         let (stored, read) = run(fault);
         assert!(stored == expected && read == block(&expected), "{fault:?}");

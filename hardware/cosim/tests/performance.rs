@@ -91,10 +91,7 @@ fn the_first_command_comes_within_150_cycles() {
 fn a_replay_stalls_where_its_drive_is_slower() {
     const STALL_CHUNKS: u64 = 16;
     const TOLERANCE_CYCLES: u64 = 1000;
-    for (link, stalls) in [
-        (LinkOptions::unlimited(), 1),
-        (LinkOptions::new(3, 4), STALL_CHUNKS),
-    ] {
+    for (link, stalls) in [(LinkOptions::unlimited(), 1), (LinkOptions::new(3, 4), STALL_CHUNKS)] {
         let Some(mut core) = core("w128", &Surroundings::unlimited(link)) else {
             return;
         };
@@ -116,13 +113,9 @@ fn a_replay_stalls_where_its_drive_is_slower() {
 #[test]
 fn core_and_model_need_the_same_buffer() {
     const PLAN_CHUNKS: u64 = 128;
-    for name in [
-        "intel-600p",
-        "intel-optane-p4800x",
-        "intel-p3700",
-        "mle-brief-960gb",
-        "samsung-983-dct",
-    ] {
+    for name in
+        ["intel-600p", "intel-optane-p4800x", "intel-p3700", "mle-brief-960gb", "samsung-983-dct"]
+    {
         let surroundings = Surroundings::from_profile(name);
         let Some(mut slower) = core("w128c16", &surroundings) else {
             return;
@@ -130,10 +123,7 @@ fn core_and_model_need_the_same_buffer() {
         let mut faster = core("w128c16", &surroundings).expect("as before");
         let (ring, bus_rate) = (plan::ring(&slower), plan::bus_rate(&slower));
         let limit = model::short_rate(&surroundings.profile, ring, PLAN_CHUNKS, bus_rate);
-        assert!(
-            limit * 103 / 100 < bus_rate,
-            "{name}: {limit}, nothing is lost"
-        );
+        assert!(limit * 103 / 100 < bus_rate, "{name}: {limit}, nothing is lost");
         let below = plan::record_at(&mut slower, PLAN_CHUNKS, limit * 97 / 100, false);
         let above = plan::record_at(&mut faster, PLAN_CHUNKS, limit * 103 / 100, true);
         println!("{name}: {limit} bytes per second, {below:?}, {above:?}");

@@ -123,9 +123,7 @@ fn registers_keep_what_is_written() {
                 }
                 // The lowest two bits of an address say nothing.
                 let address = *address | random.below(4) as u32;
-                world
-                    .write_bytes(address, new, strobes)
-                    .expect("a register");
+                world.write_bytes(address, new, strobes).expect("a register");
                 // Nor is a register twice in the space of 4 KiB.
                 let other = address | [0x800, 0xc00][random.below(2) as usize];
                 world.write32(other, !new).expect("an answer");
@@ -147,10 +145,7 @@ fn accesses_anywhere_are_answered() {
     let mut link = LinkOptions::new(3, 4);
     link.root_max_payload_bytes = 4096;
     link.endpoint_max_payload_bytes = 4096;
-    let rough = Rough {
-        link,
-        ..Rough::default()
-    };
+    let rough = Rough { link, ..Rough::default() };
     for name in ["w128c16", "w128c16d2"] {
         if let Some(world) = ready(name, &rough) {
             check_accesses(world);
@@ -303,10 +298,7 @@ fn the_generator_is_stopped() {
             let bytes = get(&mut world, WRITE_BANK, stream::BYTES);
             let valid = status.has(StatusBits::LAST_VALID);
             assert_eq!(valid, bytes > 0, "{cycles}");
-            assert!(
-                bytes.is_multiple_of(CHUNK) && bytes <= cycles * 16,
-                "{bytes}"
-            );
+            assert!(bytes.is_multiple_of(CHUNK) && bytes <= cycles * 16, "{bytes}");
             let expected = StatusBits::STOPPED.with_if(valid, StatusBits::LAST_VALID);
             assert_eq!(status, expected, "{cycles}");
             assert_eq!(record(&mut world, &vec![7; CHUNK as usize]), complete());
@@ -407,11 +399,7 @@ impl CommandHook for Failing {
         entry: &mut SubmissionEntry,
         _: &mut [u8],
     ) -> Disposition {
-        if entry.opcode() == self.0 {
-            Disposition::Answer(self.1)
-        } else {
-            Disposition::Execute
-        }
+        if entry.opcode() == self.0 { Disposition::Answer(self.1) } else { Disposition::Execute }
     }
 }
 
@@ -437,11 +425,7 @@ fn failed_commands_are_named() {
             let what = format!("round {round}, {code:?} at {address:#x}: {status:?}");
             assert_eq!(status, StatusBits::DEVICE_ERROR, "{what}");
             let device = get(&mut world, bank, stream::DEVICE_STATUS);
-            assert_eq!(
-                stream::DEVICE_STATUS_LBA.of(device),
-                address / 512,
-                "{what}"
-            );
+            assert_eq!(stream::DEVICE_STATUS_LBA.of(device), address / 512, "{what}");
             assert_eq!(stream::DEVICE_STATUS_VALID.of(device), 1, "{what}");
             let field = stream::DEVICE_STATUS_STATUS_FIELD.of(device);
             let expected = u64::from(code.sct()) << 8 | u64::from(code.sc());

@@ -31,10 +31,7 @@ fn round_trip(core: &mut CoreStreamer<PcieDrive>, bytes: u64, what: &str) -> [u6
         .record(&range, &mut source, &RecordOptions::default(), &registers)
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     let status = recorded.status;
-    assert!(
-        status.status.has(StatusBits::FINISHED),
-        "{what}: {status:?}"
-    );
+    assert!(status.status.has(StatusBits::FINISHED), "{what}: {status:?}");
     assert_eq!(status.bytes, bytes, "{what}: {status:?}");
     let (mut sink, registers) = (Vec::new(), Registers::default());
     let options = ReplayOptions::default();
@@ -79,11 +76,7 @@ fn handshakes_are_held_back_at_random() {
             link: LinkOptions::unlimited(),
             percent: pauses / 3,
             world: WorldOptions {
-                memory: MemoryOptions {
-                    reorder: seed % 2 == 1,
-                    pace,
-                    ..MemoryOptions::default()
-                },
+                memory: MemoryOptions { reorder: seed % 2 == 1, pace, ..MemoryOptions::default() },
                 source_pace: pace.with_lane(10),
                 sink_pace: pace.with_lane(11),
                 seed: seed as u32,
@@ -106,10 +99,7 @@ fn handshakes_are_held_back_at_random() {
 fn streams_take_the_same_time_with_skipped_cycles() {
     let times = [false, true].map(|skip_quiet| {
         let rough = Rough {
-            world: WorldOptions {
-                skip_quiet,
-                ..WorldOptions::default()
-            },
+            world: WorldOptions { skip_quiet, ..WorldOptions::default() },
             ..Rough::default()
         };
         let profile = Profile::builtin("mle-brief-960gb").expect("a built-in profile");
@@ -138,12 +128,7 @@ fn compare(cycles: u64, whole: &mut World<PcieDrive>, skipping: &mut World<PcieD
         skipping.step().expect("no rule is broken");
         let behind = skipping.cycle() - whole.cycle();
         whole.run(behind).expect("no rule is broken");
-        assert_eq!(
-            whole.outputs(),
-            skipping.outputs(),
-            "cycle {}",
-            whole.cycle()
-        );
+        assert_eq!(whole.outputs(), skipping.outputs(), "cycle {}", whole.cycle());
     }
 }
 
@@ -152,10 +137,7 @@ fn compare(cycles: u64, whole: &mut World<PcieDrive>, skipping: &mut World<PcieD
 fn skipped_cycles_of_a_waiting_stream_change_nothing() {
     let worlds = [false, true].map(|skip_quiet| {
         let rough = Rough {
-            world: WorldOptions {
-                skip_quiet,
-                ..WorldOptions::default()
-            },
+            world: WorldOptions { skip_quiet, ..WorldOptions::default() },
             ..Rough::default()
         };
         let profile = Profile::builtin("intel-600p").expect("a built-in profile");
@@ -167,9 +149,7 @@ fn skipped_cycles_of_a_waiting_stream_change_nothing() {
     };
     compare(600_000, &mut whole, &mut skipping);
     for world in [&mut whole, &mut skipping] {
-        world
-            .write64(map::LAST_ADDRESS, 19 << 14)
-            .expect("a register");
+        world.write64(map::LAST_ADDRESS, 19 << 14).expect("a register");
         world.source.push(&vec![5; 20 << 14]);
         world.write32(map::CONTROL, 1).expect("a register");
     }
@@ -190,10 +170,7 @@ fn skipped_cycles_of_a_waiting_stream_change_nothing() {
 fn skipped_cycles_change_nothing() {
     let worlds = [false, true].map(|skip_quiet| {
         let rough = Rough {
-            world: WorldOptions {
-                skip_quiet,
-                ..WorldOptions::default()
-            },
+            world: WorldOptions { skip_quiet, ..WorldOptions::default() },
             ..Rough::default()
         };
         rough_core("w128c16", &rough).map(CoreStreamer::into_world)
@@ -205,9 +182,7 @@ fn skipped_cycles_change_nothing() {
     assert!(skipping.skipped_cycles() > 100_000);
     for world in [&mut whole, &mut skipping] {
         world.write64(map::FIRST_ADDRESS, 0).expect("a register");
-        world
-            .write64(map::LAST_ADDRESS, 9 << 14)
-            .expect("a register");
+        world.write64(map::LAST_ADDRESS, 9 << 14).expect("a register");
         world.source.push(&vec![5; 100_000]);
         world.source.end();
         world.write32(map::CONTROL, 1).expect("a register");
@@ -215,12 +190,8 @@ fn skipped_cycles_change_nothing() {
     compare(200_000, &mut whole, &mut skipping);
     let address = map::READ_BANK;
     for world in [&mut whole, &mut skipping] {
-        world
-            .write64(address + map::LAST_ADDRESS, 5 << 14)
-            .expect("a register");
-        world
-            .write32(address + map::CONTROL, 1)
-            .expect("a register");
+        world.write64(address + map::LAST_ADDRESS, 5 << 14).expect("a register");
+        world.write32(address + map::CONTROL, 1).expect("a register");
     }
     compare(200_000, &mut whole, &mut skipping);
     assert_eq!(skipping.sink.bytes(), &[5; 6 << 14][..]);

@@ -29,10 +29,7 @@ fn check_cause(raw: &mut Raw, cause: RegisterField, what: &str) {
 
 /// The drive hangs during a session, which ends; microseconds that it took.
 fn hang(raw: &mut Raw, is_replay: bool, loss: Loss) -> u64 {
-    raw.slot().plan.set(Plan {
-        loss: Some((6, loss)),
-        ..Plan::default()
-    });
+    raw.slot().plan.set(Plan { loss: Some((6, loss)), ..Plan::default() });
     raw.start(is_replay, 0, CHUNKS, 1);
     let began = raw.cycle();
     raw.await_end(is_replay);
@@ -72,11 +69,7 @@ fn a_fatal_status_ends_the_session_before_any_timeout() {
 #[test]
 fn a_restart_recovers_a_drive_that_hangs() {
     for (has_perst, has_hot_reset) in [(true, true), (true, false), (false, true)] {
-        let rough = Rough {
-            has_perst,
-            has_hot_reset,
-            ..Rough::default()
-        };
+        let rough = Rough { has_perst, has_hot_reset, ..Rough::default() };
         for (wedge, timeout_us, cause) in [
             (Wedge::StuckReady, 400, drive::LOST_LATE),
             (Wedge::Ones, NO_TIMEOUT, drive::LOST_ONES),
@@ -161,10 +154,7 @@ fn resets_have_their_length() {
         raw.run(10);
     }
     let held_us = (raw.cycle() - began) * CYCLE_NS / 1000;
-    assert!(
-        (RESET_US - 1..RESET_US + 5).contains(&held_us),
-        "{held_us} us"
-    );
+    assert!((RESET_US - 1..RESET_US + 5).contains(&held_us), "{held_us} us");
     raw.check_next("a reset");
     assert_eq!(raw.slot().far.counters().resets, before + 1);
 }

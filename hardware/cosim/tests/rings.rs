@@ -74,9 +74,7 @@ fn a_ring_keeps_what_was_before_its_trigger() {
             StatusBits::WRAPPED,
             StatusBits::TRIGGERED,
         ];
-        let expected = status
-            .into_iter()
-            .fold(StatusBits::default(), StatusBits::with);
+        let expected = status.into_iter().fold(StatusBits::default(), StatusBits::with);
         assert_eq!(raw.status(false), expected, "turn {turn}");
         let bytes = raw.read64(bank, registers::BYTES);
         let last = raw.read64(bank, registers::LAST_ADDRESS_WRITTEN);

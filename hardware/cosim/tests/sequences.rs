@@ -53,10 +53,7 @@ const TIMEOUT_US: u32 = 400;
 
 fn rough(world: u64) -> Rough {
     let pauses = [0, 0, 30, 120][world as usize % 4];
-    let pace = Pace {
-        pauses,
-        seed: world,
-    };
+    let pace = Pace { pauses, seed: world };
     Rough {
         link: if world.is_multiple_of(2) {
             LinkOptions::unlimited()
@@ -65,11 +62,7 @@ fn rough(world: u64) -> Rough {
         },
         percent: pauses / 4,
         world: WorldOptions {
-            memory: MemoryOptions {
-                reorder: world % 8 > 3,
-                pace,
-                ..MemoryOptions::default()
-            },
+            memory: MemoryOptions { reorder: world % 8 > 3, pace, ..MemoryOptions::default() },
             source_pace: pace.with_lane(10),
             sink_pace: pace.with_lane(11),
             seed: world as u32,
@@ -92,19 +85,12 @@ fn run(world: u64) {
         return;
     };
     let timeout = map::drive_bank(0) + drive::COMMAND_TIMEOUT.offset();
-    core.world()
-        .write32(timeout, TIMEOUT_US)
-        .expect("a register");
+    core.world().write32(timeout, TIMEOUT_US).expect("a register");
     core.bring_up().expect("the drive is ready");
     let mut software = Software::new(unlimited_profile(), options);
     let media = software.content();
     let end = software.extent.capacity_bytes / CHUNK * CHUNK;
-    let mut pair = Pair {
-        core,
-        software,
-        media,
-        what: String::new(),
-    };
+    let mut pair = Pair { core, software, media, what: String::new() };
     for sequence in 0..SEQUENCES {
         let mut random = Rng::stream(world * SEQUENCES + sequence, "sequence");
         for number in 0..1 + random.below(3) {
@@ -115,11 +101,7 @@ fn run(world: u64) {
         }
         let content = pair.software.content();
         assert!(content == pair.media, "{}: software's media", pair.what);
-        assert!(
-            pair.core_content() == content,
-            "{}: core's media",
-            pair.what
-        );
+        assert!(pair.core_content() == content, "{}: core's media", pair.what);
     }
     pair.core.world().check_idle().expect("all is answered");
 }

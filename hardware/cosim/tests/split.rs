@@ -23,16 +23,10 @@ fn profile(largest_bytes: u64) -> Profile {
 
 #[test]
 fn chunks_above_the_largest_transfer_are_split() {
-    for (name, largest) in [
-        ("w128c16", 8 << 10),
-        ("w128", 8 << 10),
-        ("w128", 64 << 10),
-        ("w128c16d3", 8 << 10),
-    ] {
-        let rough = Rough {
-            percent: 10,
-            ..Rough::default()
-        };
+    for (name, largest) in
+        [("w128c16", 8 << 10), ("w128", 8 << 10), ("w128", 64 << 10), ("w128c16d3", 8 << 10)]
+    {
+        let rough = Rough { percent: 10, ..Rough::default() };
         let Some(mut core) = common::core_in(name, profile(largest), &rough, None) else {
             continue;
         };
@@ -66,13 +60,7 @@ fn chunks_above_the_largest_transfer_are_split() {
             let mut sink = Vec::new();
             let registers = Registers::default();
             let replayed = core
-                .replay(
-                    &range,
-                    Some(bytes),
-                    &mut sink,
-                    ReplayOptions::default(),
-                    &registers,
-                )
+                .replay(&range, Some(bytes), &mut sink, ReplayOptions::default(), &registers)
                 .expect("the simulation runs");
             assert!(replayed.status.status.has(StatusBits::FINISHED), "{what}");
             let mut expected = vec![0; bytes as usize];
@@ -93,10 +81,8 @@ fn split_chunks_stream_at_the_same_rate() {
         (LinkOptions::unlimited(), 8 << 10, 0.99),
         (LinkOptions::new(3, 4), 32 << 10, 0.99),
     ] {
-        let surroundings = Surroundings {
-            profile: profile(largest),
-            ..Surroundings::unlimited(link)
-        };
+        let surroundings =
+            Surroundings { profile: profile(largest), ..Surroundings::unlimited(link) };
         let Ok(mut core) = measure::core("w128", &surroundings) else {
             return;
         };

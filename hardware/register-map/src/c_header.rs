@@ -35,11 +35,7 @@ pub(crate) fn header(description: &Description) -> String {
                 bank.copies
             );
         } else {
-            let _ = writeln!(
-                out,
-                "#define NVS_{name}_BANK UINT32_C({:#05x})",
-                bank.offset
-            );
+            let _ = writeln!(out, "#define NVS_{name}_BANK UINT32_C({:#05x})", bank.offset);
         }
     }
     out += "\n/* Stream banks: offsets within the bank. */\n";
@@ -47,11 +43,7 @@ pub(crate) fn header(description: &Description) -> String {
         constants(&mut out, "STREAM", register);
     }
     for bank in drives {
-        let _ = writeln!(
-            out,
-            "\n/* Bank `{}`: offsets within the bank. */",
-            bank.name
-        );
+        let _ = writeln!(out, "\n/* Bank `{}`: offsets within the bank. */", bank.name);
         for register in description.registers_of(&[bank]) {
             constants(&mut out, &bank.name.to_uppercase(), register);
         }
@@ -70,9 +62,7 @@ fn constants(out: &mut String, prefix: &str, register: &Register) {
         ("STREAM", [bank]) => format!("bank `{bank}` only: "),
         _ => String::new(),
     };
-    let Register {
-        offset, bits, text, ..
-    } = register;
+    let Register { offset, bits, text, .. } = register;
     let _ = writeln!(out, "\n/* {only}{text}; {bits} bits, {access} */");
     let _ = writeln!(out, "#define {name} UINT32_C({offset:#04x})");
     match register.access {
@@ -80,11 +70,7 @@ fn constants(out: &mut String, prefix: &str, register: &Register) {
             let _ = writeln!(out, "#define {name}_VALUE UINT32_C({:#x})", register.value);
         }
         Access::Rw => {
-            let _ = writeln!(
-                out,
-                "#define {name}_RESET UINT{bits}_C({:#x})",
-                register.reset
-            );
+            let _ = writeln!(out, "#define {name}_RESET UINT{bits}_C({:#x})", register.reset);
         }
         Access::Ro | Access::W1p => {}
     }

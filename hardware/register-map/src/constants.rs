@@ -46,16 +46,8 @@ pub(crate) fn module(description: &Description) -> String {
         &of_streams,
     );
     for bank in &drives {
-        let text = format!(
-            "Registers of the bank `{}`; offsets within the bank.",
-            bank.name
-        );
-        constants(
-            &mut out,
-            &bank.name,
-            &text,
-            &description.registers_of(&[bank]),
-        );
+        let text = format!("Registers of the bank `{}`; offsets within the bank.", bank.name);
+        constants(&mut out, &bank.name, &text, &description.registers_of(&[bank]));
     }
     for register in of_streams.iter().filter(|register| has_type(register)) {
         match register.name.as_str() {
@@ -75,13 +67,7 @@ fn constants(out: &mut String, module: &str, text: &str, registers: &[&Register]
         "\n/// {text}\npub mod {module} {{\n    use super::{{Register, RegisterField}};\n"
     );
     for register in registers {
-        let Register {
-            name,
-            offset,
-            bits,
-            text,
-            ..
-        } = register;
+        let Register { name, offset, bits, text, .. } = register;
         let access = match register.access {
             Access::Constant => format!("constant {:#x}", register.value),
             Access::Ro => "read only".to_owned(),
@@ -89,10 +75,8 @@ fn constants(out: &mut String, module: &str, text: &str, registers: &[&Register]
             Access::W1p => "reads as 0".to_owned(),
         };
         document(out, &format!("{}; {access}.", first_upper(text)));
-        let _ = writeln!(
-            out,
-            "    pub const {name}: Register = Register::new({offset:#04x}, {bits});"
-        );
+        let _ =
+            writeln!(out, "    pub const {name}: Register = Register::new({offset:#04x}, {bits});");
         if register.access == Access::Constant {
             let _ = writeln!(
                 out,
@@ -101,10 +85,7 @@ fn constants(out: &mut String, module: &str, text: &str, registers: &[&Register]
             );
         }
         for field in register.fields.iter().filter(|_| !has_type(register)) {
-            document(
-                out,
-                &format!("`{name}`, {}: {}.", places(field), field.text),
-            );
+            document(out, &format!("`{name}`, {}: {}.", places(field), field.text));
             let _ = writeln!(
                 out,
                 "    pub const {name}_{}: RegisterField = RegisterField::new({}, {});",
@@ -137,11 +118,7 @@ fn has_type(register: &Register) -> bool {
 }
 
 fn places(field: &Field) -> String {
-    let word = if field.high() == field.low() {
-        "bit"
-    } else {
-        "bits"
-    };
+    let word = if field.high() == field.low() { "bit" } else { "bits" };
     format!("{word} {}", field.place())
 }
 
@@ -150,23 +127,15 @@ fn flags(out: &mut String, kind: &str, register: &Register) {
     let _ = writeln!(out, "\nimpl {kind} {{");
     for field in &register.fields {
         document(out, &field.text);
-        let _ = writeln!(
-            out,
-            "    pub const {}: {kind} = {kind}(1 << {});",
-            field.name,
-            field.low()
-        );
+        let _ =
+            writeln!(out, "    pub const {}: {kind} = {kind}(1 << {});", field.name, field.low());
     }
     *out += "}\n";
 }
 
 /// Names of the bits of a register, lower case, by number.
 fn names(out: &mut String, register: &Register) {
-    let _ = writeln!(
-        out,
-        "\n/// Names of the bits of `{}`: number, name.",
-        register.name
-    );
+    let _ = writeln!(out, "\n/// Names of the bits of `{}`: number, name.", register.name);
     let _ = writeln!(
         out,
         "pub(super) const {}_NAMES: [(u32, &str); {}] = [",
@@ -174,12 +143,7 @@ fn names(out: &mut String, register: &Register) {
         register.fields.len()
     );
     for field in &register.fields {
-        let _ = writeln!(
-            out,
-            "    ({}, \"{}\"),",
-            field.low(),
-            field.name.to_lowercase()
-        );
+        let _ = writeln!(out, "    ({}, \"{}\"),", field.low(), field.name.to_lowercase());
     }
     *out += "];\n";
 }

@@ -179,10 +179,7 @@ impl Register {
             self.reset == 0 || self.access == Access::Rw,
             "{name}: reset value with this access"
         );
-        ensure!(
-            self.bits == 64 || self.reset >> 32 == 0,
-            "{name}: reset value exceeds 32 bits"
-        );
+        ensure!(self.bits == 64 || self.reset >> 32 == 0, "{name}: reset value exceeds 32 bits");
         ensure!(
             self.value == 0 || self.access == Access::Constant,
             "{name}: value with this access"
@@ -201,12 +198,7 @@ impl Register {
                 field.name
             );
             free = field.high() + 1;
-            ensure!(
-                free <= self.bits,
-                "{name}: {}: bit {}",
-                field.name,
-                field.high()
-            );
+            ensure!(free <= self.bits, "{name}: {}: bit {}", field.name, field.high());
         }
         Ok(())
     }

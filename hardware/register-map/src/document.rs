@@ -12,9 +12,8 @@ pub(crate) fn with_map(document: &str, description: &Description) -> anyhow::Res
     let (before, rest) = document
         .split_once(BEGIN)
         .with_context(|| format!("the document has no line {}", BEGIN.trim()))?;
-    let (_, after) = rest
-        .split_once(END)
-        .with_context(|| format!("the document has no line {}", END.trim()))?;
+    let (_, after) =
+        rest.split_once(END).with_context(|| format!("the document has no line {}", END.trim()))?;
     Ok(format!("{before}{BEGIN}{}{END}{after}", map(description)))
 }
 
@@ -28,19 +27,10 @@ and read as 0. What is no register reads as 0.
     .to_owned();
     let (streams, drives) = description.banks_of_streams_and_drives();
     let place = |bank: &&Bank| {
-        format!(
-            "`{}` at {:#05x}: {}",
-            bank.name,
-            bank.offset,
-            lower_start(&bank.text)
-        )
+        format!("`{}` at {:#05x}: {}", bank.name, bank.offset, lower_start(&bank.text))
     };
     let places: Vec<_> = streams.iter().map(place).collect();
-    let _ = writeln!(
-        out,
-        "\nStream banks, with the same registers: {}.\n",
-        places.join("; ")
-    );
+    let _ = writeln!(out, "\nStream banks, with the same registers: {}.\n", places.join("; "));
     table(&mut out, description, &streams);
     for bank in drives {
         let _ = writeln!(

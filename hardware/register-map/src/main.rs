@@ -59,10 +59,7 @@ fn generated(root: &Path) -> anyhow::Result<[(&'static str, String); 5]> {
         (CONSTANTS, constants::module(&description)),
         (C_HEADER, c_header::header(&description)),
         (SYSTEMRDL, systemrdl::address_map(&description)),
-        (
-            DOCUMENT,
-            document::with_map(&read(DOCUMENT)?, &description)?,
-        ),
+        (DOCUMENT, document::with_map(&read(DOCUMENT)?, &description)?),
     ])
 }
 

@@ -19,11 +19,7 @@ impl Signal<'_> {
     }
 
     fn name(&self) -> String {
-        let side = if self.register.access == Access::Ro {
-            "i"
-        } else {
-            "o"
-        };
+        let side = if self.register.access == Access::Ro { "i" } else { "o" };
         format!("{}_{side}", self.stem())
     }
 
@@ -78,9 +74,7 @@ type Part = fn(&Bank, &[Signal<'_>]) -> String;
 pub(crate) fn module(description: &Description) -> String {
     let signals = |bank| {
         let registers = description.registers_of(&[bank]).into_iter();
-        registers
-            .map(|register| Signal { bank, register })
-            .collect()
+        registers.map(|register| Signal { bank, register }).collect()
     };
     let banks = description.banks.iter();
     let banks: Vec<(&Bank, Vec<Signal<'_>>)> = banks.map(|bank| (bank, signals(bank))).collect();
@@ -104,21 +98,12 @@ fn ports(banks: &[(&Bank, Vec<Signal<'_>>)]) -> String {
     for (bank, signals) in banks {
         let mut group = Vec::new();
         for signal in signals {
-            let Register {
-                bits,
-                access,
-                offset,
-                ..
-            } = *signal.register;
+            let Register { bits, access, offset, .. } = *signal.register;
             let (kind, flag) = match bank.is_per_drive() {
                 true => (format!("[{bits}*Drives-1:0]"), "[Drives-1:0]"),
                 false => (format!("[{}:0]", bits - 1), ""),
             };
-            let direction = if access == Access::Ro {
-                "input "
-            } else {
-                "output"
-            };
+            let direction = if access == Access::Ro { "input " } else { "output" };
             let address = bank.offset + offset;
             if access != Access::Constant {
                 group.push((format!("{direction} logic {kind}"), signal.name(), address));
@@ -130,13 +115,7 @@ fn ports(banks: &[(&Bank, Vec<Signal<'_>>)]) -> String {
         }
         groups.push(group);
     }
-    let longest = groups
-        .iter()
-        .flatten()
-        .map(|port| port.1.len())
-        .max()
-        .unwrap_or(0)
-        + 1;
+    let longest = groups.iter().flatten().map(|port| port.1.len()).max().unwrap_or(0) + 1;
     let mut out = String::new();
     for group in groups {
         out.push('\n');
@@ -185,11 +164,7 @@ fn writes(bank: &Bank, signals: &[Signal<'_>]) -> String {
             indented(&set, 6)
         );
     }
-    format!(
-        "\n  // Bank `{}`.\n{}",
-        bank.name,
-        per_drive(bank, "write", &act)
-    )
+    format!("\n  // Bank `{}`.\n{}", bank.name, per_drive(bank, "write", &act))
 }
 
 /// The lines as part of the module, in a loop over the drives if the bank is there for each.
@@ -211,11 +186,7 @@ fn indented(lines: &str, by: usize) -> String {
 
 /// The row of a bank that an address chooses.
 fn row_of(bank: &Bank) -> String {
-    let part = if bank.is_per_drive() {
-        "[64*d +: 64]"
-    } else {
-        ""
-    };
+    let part = if bank.is_per_drive() { "[64*d +: 64]" } else { "" };
     format!("{}_row_q{part}", bank.name)
 }
 
@@ -243,11 +214,7 @@ fn rows(bank: &Bank, signals: &[Signal<'_>]) -> String {
         }
     }
     let _ = writeln!(body, "  default: {target} <= '0;\nendcase");
-    let width = if bank.is_per_drive() {
-        "64*Drives-1"
-    } else {
-        "63"
-    };
+    let width = if bank.is_per_drive() { "64*Drives-1" } else { "63" };
     let rows = per_drive(bank, "read", &body);
     format!("  logic [{width}:0] {}_row_q;\n{rows}", bank.name)
 }
@@ -256,10 +223,7 @@ fn rows(bank: &Bank, signals: &[Signal<'_>]) -> String {
 fn row(bank: &Bank, _: &[Signal<'_>]) -> String {
     let (number, row) = (bank.offset / BANK_BYTES, row_of(bank));
     let (each, hit) = match bank.is_per_drive() {
-        true => (
-            "for (int unsigned d = 0; d < Drives; d++) ",
-            format!("4'({number} + d)"),
-        ),
+        true => ("for (int unsigned d = 0; d < Drives; d++) ", format!("4'({number} + d)")),
         false => ("", format!("4'd{number}")),
     };
     format!("    {each}if (ar_word_q[9:6] == {hit}) row = {row};\n")
@@ -269,9 +233,8 @@ fn row(bank: &Bank, _: &[Signal<'_>]) -> String {
 fn keep(bank: &Bank, signals: &[Signal<'_>]) -> String {
     let number = bank.offset / BANK_BYTES;
     let held = signals.iter().filter(|signal| signal.register.is_held());
-    let rows: Vec<_> = held
-        .map(|signal| format!("5'h{:02x}", signal.register.offset / 8))
-        .collect();
+    let rows: Vec<_> =
+        held.map(|signal| format!("5'h{:02x}", signal.register.offset / 8)).collect();
     let bank_of = "ar_word_q[9:6]";
     let hit = match bank.is_per_drive() {
         true => format!("{bank_of} >= 4'd{number} && 32'({bank_of}) < {number} + Drives"),

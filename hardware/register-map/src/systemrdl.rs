@@ -28,13 +28,7 @@ addrmap nvs_core {
 }
 
 fn place(bank: &Bank) -> String {
-    let Bank {
-        name,
-        offset,
-        stride,
-        copies,
-        ..
-    } = bank;
+    let Bank { name, offset, stride, copies, .. } = bank;
     match bank.is_per_drive() {
         true => format!("{name}[{copies}] @ {offset:#05x} += {stride:#x}"),
         false => format!("{name} @ {offset:#05x}"),
@@ -52,11 +46,7 @@ fn register_of(out: &mut String, register: &Register) {
         Access::Rw => "sw = rw; hw = r;",
         Access::W1p => "sw = w; hw = r;",
     };
-    let _ = writeln!(
-        out,
-        "      default {}",
-        behaviour.replace("; ", ";\n      default ")
-    );
+    let _ = writeln!(out, "      default {}", behaviour.replace("; ", ";\n      default "));
     for field in &register.fields {
         field_of(out, register, field);
     }

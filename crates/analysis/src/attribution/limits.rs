@@ -86,9 +86,7 @@ pub(super) fn host(observed: &ObservedCell, from: usize, to: usize) -> Option<St
         ));
     }
     let idle = of(|m| m.host_idle_pct).filter(|&idle| idle < IDLE_HOST_PCT)?;
-    Some(format!(
-        "processors were {idle:.1} % idle (limit {IDLE_HOST_PCT:.0} %)"
-    ))
+    Some(format!("processors were {idle:.1} % idle (limit {IDLE_HOST_PCT:.0} %)"))
 }
 
 pub(super) fn power(observed: &ObservedCell, from: usize, to: usize) -> Option<(Cause, String)> {

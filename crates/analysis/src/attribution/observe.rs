@@ -37,17 +37,13 @@ pub fn observe(run: &Run, cell: &CellRecord, drive: usize) -> Option<ObservedCel
         return None;
     }
     let host = cell.host.iter();
-    let idle: BTreeMap<u32, f64> = host
-        .map(|(index, load)| (*index, load.idle_pct + load.iowait_pct))
-        .collect();
+    let idle: BTreeMap<u32, f64> =
+        host.map(|(index, load)| (*index, load.idle_pct + load.iowait_pct)).collect();
     let busiest_thread_pct = busiest_thread_pct(cell, part);
     let known = run.manifest.drives.get(part.drive);
     let simulated = known.is_some_and(|drive| drive.simulated);
     let mean_iops = part.result.as_ref().map_or(0.0, CellResult::iops);
-    let mut readings = Readings {
-        records: &part.telemetry,
-        nand_bytes: None,
-    };
+    let mut readings = Readings { records: &part.telemetry, nand_bytes: None };
     let observed = |sample: IntervalSample| {
         // A reading at the end of an interval can be stamped a little after it.
         let (reading, nand_bytes) = readings.up_to(sample.end_s() + sample.elapsed_s() / 2.0);

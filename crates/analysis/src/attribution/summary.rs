@@ -83,10 +83,7 @@ impl CauseSummary {
             if phase.cause.is_gc() && before.is_some_and(|before| !before.cause.is_gc()) {
                 self.gc_after_bytes = Some(written_until(observed, phase.from_s));
             }
-            if let Cause::GcSteady {
-                write_amplification,
-            } = phase.cause
-            {
+            if let Cause::GcSteady { write_amplification } = phase.cause {
                 self.gc_steady_iops = Some(phase.mean_iops);
                 self.write_amplification = write_amplification.or(self.write_amplification);
             }

@@ -41,15 +41,10 @@ impl Cause {
             Cause::SlcCacheExhausted { cache_bytes } => {
                 Some(format!("after {}", size_text(cache_bytes)))
             }
-            Cause::GcSteady {
-                write_amplification: Some(amplification),
-            } => Some(format!("write amplification {amplification:.1}")),
-            Cause::ThermalThrottling {
-                onset_c,
-                duty_pct,
-                period_s,
-                ..
-            } => {
+            Cause::GcSteady { write_amplification: Some(amplification) } => {
+                Some(format!("write amplification {amplification:.1}"))
+            }
+            Cause::ThermalThrottling { onset_c, duty_pct, period_s, .. } => {
                 let from = onset_c.map_or(String::new(), |c| format!("from {c:.0} C, "));
                 let every = period_s.map_or(String::new(), |s| format!(", every {s:.0} s"));
                 Some(format!("{from}{duty_pct:.0} % of the time{every}"))

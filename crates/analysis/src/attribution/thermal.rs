@@ -172,11 +172,7 @@ fn shown(
             continue;
         }
         let is_after = is_at(after);
-        let last = inside
-            .iter()
-            .rev()
-            .take_while(|rate| is_after(rate))
-            .count();
+        let last = inside.iter().rev().take_while(|rate| is_after(rate)).count();
         // The interval of the fall belongs to both levels.
         let fall = inside.len() - last;
         if fall > first + 1 {
@@ -281,11 +277,7 @@ impl<'a> Series<'a> {
             last = m.temperature_c.unwrap_or(last);
             last
         };
-        Series {
-            observed,
-            rates,
-            celsius: observed.intervals.iter().map(reading).collect(),
-        }
+        Series { observed, rates, celsius: observed.intervals.iter().map(reading).collect() }
     }
 
     fn level_at(&self, fall: usize) -> f64 {

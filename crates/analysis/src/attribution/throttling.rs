@@ -40,11 +40,7 @@ pub struct SpanRate {
 
 impl SpanRate {
     fn of(phase: &RatePhase) -> SpanRate {
-        SpanRate {
-            from_s: phase.from_s,
-            to_s: phase.to_s,
-            mib_per_s: phase.mean_mib_per_s,
-        }
+        SpanRate { from_s: phase.from_s, to_s: phase.to_s, mib_per_s: phase.mean_mib_per_s }
     }
 }
 
@@ -65,12 +61,7 @@ pub fn throttling(observed: &ObservedCell, phases: &[RatePhase]) -> Option<Throt
     let (mut all, mut slow) = (RateSum::default(), RateSum::default());
     let (mut spans, mut slow_share_s, mut period_s) = (Vec::new(), 0.0, None);
     for phase in &phases[first..=last] {
-        let Cause::ThermalThrottling {
-            onset_c,
-            onset_s,
-            duty_pct,
-            period_s: period,
-        } = phase.cause
+        let Cause::ThermalThrottling { onset_c, onset_s, duty_pct, period_s: period } = phase.cause
         else {
             continue;
         };

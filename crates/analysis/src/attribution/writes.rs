@@ -72,12 +72,7 @@ pub(super) fn explain(
         segment.from += from;
         segment.to += from;
     }
-    let span = Span {
-        observed,
-        rates,
-        from,
-        to,
-    };
+    let span = Span { observed, rates, from, to };
     if observed.context.write_share <= READS {
         return span.levels(&segments);
     }
@@ -136,9 +131,8 @@ impl Span<'_> {
     /// `None` where the drive does not count flash writes.
     fn amplification(&self, from: usize, to: usize) -> Option<f64> {
         let intervals = self.observed.intervals[from..to].iter();
-        let counted: Vec<(u64, u64)> = intervals
-            .filter_map(|m| Some((m.nand_bytes?, m.sample.write.bytes)))
-            .collect();
+        let counted: Vec<(u64, u64)> =
+            intervals.filter_map(|m| Some((m.nand_bytes?, m.sample.write.bytes))).collect();
         let (nand, host) = counted.iter().fold((0, 0), |(n, h), (a, b)| (n + a, h + b));
         (host > 0 && counted.len() * 2 > to - from).then(|| nand as f64 / host as f64)
     }
@@ -364,9 +358,7 @@ impl Span<'_> {
                 "random writes are steady at {:.0} % of the rate before{counted}",
                 steady / fall.before * 100.0
             );
-            let cause = Cause::GcSteady {
-                write_amplification,
-            };
+            let cause = Cause::GcSteady { write_amplification };
             out.push(CauseSpan::new(from, self.to, cause, text));
         }
         out
@@ -378,9 +370,7 @@ impl Span<'_> {
         let whole = |cause, text: String| vec![CauseSpan::new(self.from, self.to, cause, text)];
         let by_gc = |a: &f64| *a >= AMPLIFIED && !(FOLDED_LEAST..=FOLDED).contains(a);
         if let Some(a) = amplification.filter(by_gc).filter(|_| context.random) {
-            let cause = Cause::GcSteady {
-                write_amplification: Some(a),
-            };
+            let cause = Cause::GcSteady { write_amplification: Some(a) };
             let text = format!("no change of the rate, write amplification {a:.1}");
             return whole(cause, text);
         }

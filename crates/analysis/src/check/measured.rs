@@ -24,12 +24,8 @@ const NOT_ITS_FIGURE: [&str; 7] = [
     code::GAVE_UP,
 ];
 /// With these the drive can be faster than its figure.
-const COULD_BE_FASTER: [&str; 4] = [
-    code::HOST_LIMITED,
-    code::ENGINE_LIMITED,
-    code::HOST_STOPPED,
-    code::OTHER_USERS,
-];
+const COULD_BE_FASTER: [&str; 4] =
+    [code::HOST_LIMITED, code::ENGINE_LIMITED, code::HOST_STOPPED, code::OTHER_USERS];
 /// What makes a drive slower, the first to look at first.
 const CAUSES: [&str; 6] = [
     code::LINK_BELOW_CAPABILITY,
@@ -58,10 +54,7 @@ pub(super) fn figures(
         }
         for cell in finished(input) {
             let class = of_class(input, record, cell);
-            if class
-                .as_ref()
-                .is_some_and(|_| cell.plan.workload.numjobs > 1)
-            {
+            if class.as_ref().is_some_and(|_| cell.plan.workload.numjobs > 1) {
                 judged.push(&cell.plan.step);
             }
             findings.extend(class);
@@ -76,10 +69,7 @@ fn without_reference(input: &CheckInput<'_>, judged: &[&str]) -> Vec<Unreference
     let others = others.filter_map(|headline| {
         let cells = finished(input).filter(|cell| headline.selects(&cell.plan));
         let cells = cells.filter_map(|cell| Measured::new(input.run, cell, input.drive));
-        let of = FigureInput {
-            cells: cells.collect(),
-            with_intervals: false,
-        };
+        let of = FigureInput { cells: cells.collect(), with_intervals: false };
         let value = headline.figure.compute(&of)?;
         Some(Unreferenced {
             about: headline.title.clone(),
@@ -101,10 +91,7 @@ fn of_sheet(input: &CheckInput<'_>, sheet: &super::SheetFigure) -> Finding {
     // A sheet states the best case, often of the largest capacity. Of the modelled drives, which
     // give what reviews measured, several reach only 56 to 75 % of theirs.
     if rating == Rating::Below {
-        let text = format!(
-            "{}; healthy drives fall short of theirs by as much",
-            sheet.text
-        );
+        let text = format!("{}; healthy drives fall short of theirs by as much", sheet.text);
         return Finding::new(&sheet.about, Rating::CannotBeJudged, text)
             .then("a run on another drive of the same model tells: assay compare");
     }
@@ -146,11 +133,7 @@ fn of_class(input: &CheckInput<'_>, record: &DriveRecord, cell: &CellRecord) -> 
             "{value:.0} {unit}, {pct:.0} % of the {:.0} of this model ({})",
             own.value, own.source
         );
-        return Some(doubted(
-            input,
-            &ids,
-            Finding::new(&about, Rating::of_pct(pct), text),
-        ));
+        return Some(doubted(input, &ids, Finding::new(&about, Rating::of_pct(pct), text)));
     }
     let Some(class) = Link::of(record) else {
         return cannot(format!(
@@ -208,14 +191,9 @@ fn doubted(input: &CheckInput<'_>, cells: &[&str], mut finding: Finding) -> Find
 /// What can make it slow, the observed first.
 fn next(input: &CheckInput<'_>) -> Vec<String> {
     let causes = CAUSES.iter().filter_map(|code| input.warning(code));
-    let mut next: Vec<String> = causes
-        .map(|w| format!("{}: {}", w.message, w.advice))
-        .collect();
+    let mut next: Vec<String> = causes.map(|w| format!("{}: {}", w.message, w.advice)).collect();
     let parts = input.run.cells.iter().filter_map(|c| c.drive(input.drive));
-    if parts
-        .flat_map(|p| &p.telemetry)
-        .any(|t| t.throttled == Some(true))
-    {
+    if parts.flat_map(|p| &p.telemetry).any(|t| t.throttled == Some(true)) {
         next.push("it throttled while it was measured: add airflow or a heat sink".to_owned());
     }
     if let Some(pct) = input.used_pct.filter(|&pct| pct >= FULL_PCT) {

@@ -86,13 +86,7 @@ pub fn compare(runs: &[RunProgress], minimum_effect: f64) -> Vec<AuditComparison
                 off.push(((*name).to_owned(), share));
             }
         }
-        concluded.push(AuditComparison {
-            figure,
-            hosts: names.len(),
-            runs,
-            adjusted,
-            off,
-        });
+        concluded.push(AuditComparison { figure, hosts: names.len(), runs, adjusted, off });
     }
     concluded
 }

@@ -166,10 +166,7 @@ fn false_calls(
         let found = all.iter().filter(|c| c.adjusted <= FALSE_ALARM).count();
         (all.len(), found)
     };
-    let drift_figures = drifts
-        .iter()
-        .filter(|d| d.spread_and_limit.is_some())
-        .count();
+    let drift_figures = drifts.iter().filter(|d| d.spread_and_limit.is_some()).count();
     let looked = figures.iter().filter(|f| f.limit.is_some()).count();
     let (primary_comparisons, _) = significant(true);
     let (_, exploratory_significant) = significant(false);
@@ -179,11 +176,7 @@ fn false_calls(
         drift_figures,
         expected_drift_figures: drift_figures as f64 * FALSE_ALARM,
         primary_comparisons,
-        primary_probability: if primary_comparisons > 0 {
-            FALSE_ALARM
-        } else {
-            0.0
-        },
+        primary_probability: if primary_comparisons > 0 { FALSE_ALARM } else { 0.0 },
         exploratory_significant,
         exploratory_expected_false: exploratory_significant as f64 * FALSE_ALARM,
     }
@@ -203,9 +196,8 @@ pub fn conclude(observations: &[Observation], soaks: &Soaks, settings: &CohortSe
     settings.grouping = settings.grouping.resolved(&known);
     let groups = group_names(&known, &settings);
     let drives = drives(&known, settings.grouping);
-    let index: BTreeMap<&str, usize> = (drives.iter().enumerate())
-        .map(|(at, drive)| (drive.serial.as_str(), at))
-        .collect();
+    let index: BTreeMap<&str, usize> =
+        (drives.iter().enumerate()).map(|(at, drive)| (drive.serial.as_str(), at)).collect();
     let mut by_figure = by_figure(&observations);
     let rank = |figure: &str| {
         let mut primary = settings.primary.iter();
@@ -219,23 +211,13 @@ pub fn conclude(observations: &[Observation], soaks: &Soaks, settings: &CohortSe
     }
     by_figure.sort_by_key(|(figure, _)| rank(figure).unwrap_or(usize::MAX));
     let figure = |(name, observations): &(&str, Vec<&Observation>)| {
-        figure(
-            name,
-            observations,
-            rank(name).is_some(),
-            &index,
-            &groups,
-            settings.grouping,
-        )
+        figure(name, observations, rank(name).is_some(), &index, &groups, settings.grouping)
     };
     let mut figures: Vec<CohortFigure> = by_figure.iter().map(figure).collect();
     let all = drives.len();
     for f in figures.iter().filter(|f| f.primary && f.drives < all) {
         let missing = all - f.drives;
-        left_out.push(format!(
-            "{}: {missing} of {all} drives have no value",
-            f.figure
-        ));
+        left_out.push(format!("{}: {missing} of {all} drives have no value", f.figure));
     }
     let outliers = outliers::find(&mut figures, groups.len(), settings.minimum_effect);
     let comparisons = groups::compare(&figures, groups.len(), settings.minimum_effect);
@@ -316,10 +298,7 @@ fn figure(
     let logarithmic = observations.iter().all(|o| o.value > 0.0) && first.unit != "\u{b0}C";
     let mut of_drives: BTreeMap<(usize, usize), Vec<&Observation>> = BTreeMap::new();
     for o in observations {
-        let group = groups
-            .iter()
-            .position(|g| g == grouping.name(o))
-            .unwrap_or(0);
+        let group = groups.iter().position(|g| g == grouping.name(o)).unwrap_or(0);
         let drive = index[o.serial.as_str()];
         of_drives.entry((group, drive)).or_default().push(o);
     }

@@ -37,12 +37,7 @@ pub fn error_rates(
     settings: &CohortSettings,
 ) -> Vec<ErrorRate> {
     let mut figures: BTreeMap<&str, BTreeMap<usize, (u64, f64)>> = BTreeMap::new();
-    for SoakErrors {
-        about,
-        errors,
-        bits,
-    } in &soaks.errors
-    {
+    for SoakErrors { about, errors, bits } in &soaks.errors {
         let Some(drive) = index.get(about.serial.as_str()) else {
             continue;
         };
@@ -75,11 +70,8 @@ fn limit_of(settings: &CohortSettings, figure: &str) -> Option<f64> {
 
 pub fn unused_limits(soaks: &Soaks, settings: &CohortSettings) -> Vec<String> {
     let names = settings.limits.keys();
-    let is_unused = |name: &&String| {
-        !soaks
-            .about()
-            .any(|o| observe::is_named(&o.figure, name.as_str()))
-    };
+    let is_unused =
+        |name: &&String| !soaks.about().any(|o| observe::is_named(&o.figure, name.as_str()));
     let text = |name: &String| format!("limit of {name}: no soak has this figure");
     names.filter(is_unused).map(text).collect()
 }
@@ -169,14 +161,7 @@ fn add_group<'a>(
     let relative = drift::relative(&spans);
     if let Some(common) = drift::common(&relative.curve, LEVEL) {
         let drives = own.len();
-        found.common.push(common_drift(
-            found,
-            group,
-            drives,
-            &common,
-            relative.curve,
-            settings,
-        ));
+        found.common.push(common_drift(found, group, drives, &common, relative.curve, settings));
     }
     let mut short = 0;
     for (member, residuals) in own.iter().zip(&relative.residuals) {
@@ -214,12 +199,7 @@ fn of_figure(
     settings: &CohortSettings,
 ) -> SoakDrift {
     let first = &series[0].about;
-    let values = || {
-        series
-            .iter()
-            .flat_map(|s| s.spans.iter().flatten())
-            .map(|p| p.1)
-    };
+    let values = || series.iter().flat_map(|s| s.spans.iter().flatten()).map(|p| p.1);
     let logarithmic = values().all(|v| v > 0.0) && first.unit != "\u{b0}C";
     let members = members(series, index, groups, settings, logarithmic);
     let lengths: Vec<f64> = members.iter().map(|m| drift::measured(&m.spans)).collect();
@@ -239,9 +219,7 @@ fn of_figure(
     };
     let silent: usize = series.iter().map(|s| s.silent).sum();
     if silent > 0 {
-        found.notes.push(format!(
-            "{silent} intervals in which nothing completed are left out"
-        ));
+        found.notes.push(format!("{silent} intervals in which nothing completed are left out"));
     }
     let mut slopes: Vec<(usize, Slope)> = Vec::new();
     let mut hosts: Vec<&str> = Vec::new();
@@ -259,10 +237,7 @@ fn of_figure(
 
 fn change(found: &SoakDrift, slope: &Slope) -> Change {
     let over = |v: f64| found.shown(v * found.hours);
-    Change {
-        change: over(slope.slope),
-        interval: (over(slope.low), over(slope.high)),
-    }
+    Change { change: over(slope.slope), interval: (over(slope.low), over(slope.high)) }
 }
 
 fn share(found: &SoakDrift, change: f64) -> f64 {
@@ -288,9 +263,7 @@ fn common_drift(
 ) -> CommonDrift {
     let change = change(found, &common.slope);
     let matters = |change: f64| share(found, change).abs() >= settings.minimum_effect;
-    let step = common
-        .step
-        .map(|(hour, height)| (hour, found.shown(height)));
+    let step = common.step.map(|(hour, height)| (hour, found.shown(height)));
     let height = step.map_or(change.change, |(_, height)| height);
     let drifts = drift::excludes_zero(&common.slope) && matters(height);
     CommonDrift {
@@ -309,9 +282,7 @@ fn levelled(spans: &[Span], slope: &Slope) -> Vec<Span> {
     let moved = |span: &Span| -> Span {
         let (times, values): (Vec<f64>, Vec<f64>) = span.iter().copied().unzip();
         let level = assay_stats::mean(&values) - slope.slope * assay_stats::mean(&times);
-        span.iter()
-            .map(|(time, value)| (*time, value - level))
-            .collect()
+        span.iter().map(|(time, value)| (*time, value - level)).collect()
     };
     spans.iter().map(moved).collect()
 }
@@ -340,11 +311,7 @@ fn drive_drift(
         relative,
         own: own.as_ref().map(|own| change(found, own)),
         distance: None,
-        verdict: if alike {
-            DriftVerdict::Alike
-        } else {
-            DriftVerdict::CannotTell
-        },
+        verdict: if alike { DriftVerdict::Alike } else { DriftVerdict::CannotTell },
         worse: None,
         separation: None,
         to_limit,
@@ -365,19 +332,14 @@ fn judge(
     found.spread_and_limit = Some((distances.qn * hours, limit * hours));
     let drifting = drift::drifting(slopes, distances);
     let values: Vec<f64> = slopes.iter().map(|(_, slope)| slope.slope).collect();
-    let inner = values
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| !drifting.iter().take(2).any(|d| d == at));
+    let inner =
+        values.iter().enumerate().filter(|(at, _)| !drifting.iter().take(2).any(|d| d == at));
     found.heavy_tails = spread::heavy_tails(&inner.map(|(_, v)| *v).collect::<Vec<f64>>());
     let residuals: Vec<(&str, f64)> = hosts.iter().copied().zip(values).collect();
     let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
-    slopes
-        .iter()
-        .for_each(|(group, _)| *sizes.entry(*group).or_default() += 1);
-    let judged: Vec<usize> = (0..found.values.len())
-        .filter(|at| sizes.contains_key(&found.values[*at].group))
-        .collect();
+    slopes.iter().for_each(|(group, _)| *sizes.entry(*group).or_default() += 1);
+    let judged: Vec<usize> =
+        (0..found.values.len()).filter(|at| sizes.contains_key(&found.values[*at].group)).collect();
     for (position, at) in judged.into_iter().enumerate() {
         let change = found.values[at].relative.change;
         let matters = share(found, change).abs() >= settings.minimum_effect;
@@ -387,12 +349,8 @@ fn judge(
         if matters && drifting.contains(&position) {
             value.verdict = DriftVerdict::Drifts;
             value.worse = worse;
-            value.separation = Some(separation(
-                &residuals,
-                position,
-                distances.qn,
-                distances.limit,
-            ));
+            value.separation =
+                Some(separation(&residuals, position, distances.qn, distances.limit));
         }
     }
 }

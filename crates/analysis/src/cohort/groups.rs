@@ -49,11 +49,7 @@ pub fn compare(
         let own = (0..found.len()).filter(|i| figures[found[*i].0].primary == primary);
         let own: Vec<usize> = own.collect();
         let single: Vec<f64> = own.iter().map(|i| found[*i].2.probability).collect();
-        let corrected = if primary {
-            holm(&single)
-        } else {
-            benjamini_hochberg(&single)
-        };
+        let corrected = if primary { holm(&single) } else { benjamini_hochberg(&single) };
         for (i, corrected) in own.into_iter().zip(corrected) {
             adjusted[i] = corrected;
         }
@@ -64,11 +60,7 @@ pub fn compare(
         let (difference, interval) = (share(d.difference), (share(d.low), share(d.high)));
         let good = (d.difference > 0.0) != (figure.better == Some(Better::Less));
         let answer = if adjusted <= FALSE_ALARM && difference.abs() >= minimum_effect {
-            if good {
-                Difference::Faster
-            } else {
-                Difference::Slower
-            }
+            if good { Difference::Faster } else { Difference::Slower }
         } else if interval.0 >= -minimum_effect && interval.1 <= minimum_effect {
             Difference::Same
         } else {
@@ -96,10 +88,8 @@ fn differs(figure: &CohortFigure, group: usize) -> Option<GroupDifference> {
         own.map(|v| (v.drive, figure.scaled(v.value))).collect()
     };
     let (baseline, other) = (of(0), of(group));
-    let pairs: Vec<(f64, f64)> = baseline
-        .iter()
-        .filter_map(|(drive, before)| Some((*before, *other.get(drive)?)))
-        .collect();
+    let pairs: Vec<(f64, f64)> =
+        baseline.iter().filter_map(|(drive, before)| Some((*before, *other.get(drive)?))).collect();
     if pairs.len() >= FEWEST_PAIRS && 2 * pairs.len() >= baseline.len().min(other.len()) {
         let (before, after): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
         return paired(&before, &after, LEVEL);

@@ -22,12 +22,8 @@ pub struct Origin {
 }
 
 /// Figures of every measured cell, in the order they are shown.
-pub const CELL_FIGURES: [Figure; 4] = [
-    figure::IOPS,
-    figure::MIB_PER_S,
-    figure::P50_US,
-    figure::P99_US,
-];
+pub const CELL_FIGURES: [Figure; 4] =
+    [figure::IOPS, figure::MIB_PER_S, figure::P50_US, figure::P99_US];
 
 /// `SUITE/STEP/AXES.FIGURE`, as `quick/random-read-latency/bs=4k.p99_us`. `cell` is
 /// [`CellPlan::id`], which begins with the drive's `label`.
@@ -121,11 +117,7 @@ pub fn of_run(run: &Run, origin: &Origin) -> Vec<Observation> {
             continue;
         }
         for part in &cell.drives {
-            let known = run
-                .manifest
-                .drives
-                .get(part.drive)
-                .zip(part.result.as_ref());
+            let known = run.manifest.drives.get(part.drive).zip(part.result.as_ref());
             let Some((record, result)) = known else {
                 continue;
             };

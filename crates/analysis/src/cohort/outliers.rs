@@ -152,9 +152,7 @@ fn outlier(
         deviation: figure.share(drive.residual),
         distance: found.distances[position],
         limit: found.limit,
-        worse: figure
-            .better
-            .map(|better| (better == Better::More) != higher),
+        worse: figure.better.map(|better| (better == Better::More) != higher),
         confirmation: match repeated {
             true => Confirmation::Confirmed,
             false => Confirmation::Suspected,
@@ -194,10 +192,7 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
         };
         let beyond: Vec<usize> = found.beyond().into_iter().filter(far).collect();
         let ends: Vec<usize> = beyond.iter().take(2).copied().collect();
-        let inner = values
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !ends.contains(at));
+        let inner = values.iter().enumerate().filter(|(at, _)| !ends.contains(at));
         figure.heavy_tails = spread::heavy_tails(&inner.map(|(_, v)| *v).collect::<Vec<f64>>());
         let placed = drives.iter().map(|d| (d.host.as_str(), d.residual));
         let placed: Vec<(&str, f64)> = placed.collect();
@@ -216,9 +211,7 @@ pub fn find(figures: &mut [CohortFigure], groups: usize, minimum_effect: f64) ->
     outliers.sort_by(|a, b| {
         let key = |o: &Outlier| (!figures[o.figure].primary, o.figure);
         let (a_key, b_key) = (key(a), key(b));
-        a_key
-            .cmp(&b_key)
-            .then(b.distance.abs().total_cmp(&a.distance.abs()))
+        a_key.cmp(&b_key).then(b.distance.abs().total_cmp(&a.distance.abs()))
     });
     outliers
 }
@@ -245,9 +238,7 @@ fn by_host(drives: &[Residual], left_out: &[usize]) -> HostValues {
     if hosts.contains_key("") {
         return Vec::new();
     }
-    let named = hosts
-        .into_iter()
-        .map(|(host, values)| (host.to_owned(), values));
+    let named = hosts.into_iter().map(|(host, values)| (host.to_owned(), values));
     named.collect()
 }
 
@@ -295,11 +286,7 @@ fn conclude_hosts(figures: &mut [CohortFigure], hosts: &[HostValues], minimum_ef
         let own: Vec<usize> = own.filter(|at| comparisons[*at].is_some()).collect();
         let single = own.iter().filter_map(|at| comparisons[*at].as_ref());
         let single: Vec<f64> = single.map(|c| c.probability).collect();
-        let adjusted = if primary {
-            holm(&single)
-        } else {
-            benjamini_hochberg(&single)
-        };
+        let adjusted = if primary { holm(&single) } else { benjamini_hochberg(&single) };
         for (at, adjusted) in own.into_iter().zip(adjusted) {
             let Some(comparison) = &comparisons[at] else {
                 continue;
@@ -314,10 +301,7 @@ fn conclude_hosts(figures: &mut [CohortFigure], hosts: &[HostValues], minimum_ef
                     }
                 }
             }
-            figures[at].hosts = HostFinding {
-                adjusted: Some(adjusted),
-                off,
-            };
+            figures[at].hosts = HostFinding { adjusted: Some(adjusted), off };
         }
     }
 }

@@ -58,10 +58,7 @@ pub fn of_run(run: &Run, origin: &Origin) -> Vec<RunProgress> {
             },
             drive_lost: lost,
             failed: failed.collect(),
-            verdict: run
-                .verdicts
-                .get(drive)
-                .and_then(|v| v.as_ref().map(|v| v.result)),
+            verdict: run.verdicts.get(drive).and_then(|v| v.as_ref().map(|v| v.result)),
             audit: run.audit,
         }
     };

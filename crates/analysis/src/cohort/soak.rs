@@ -170,9 +170,7 @@ fn spans(points: &[(f64, Option<f64>)], gaps: &[f64]) -> Vec<Span> {
     let number = |time: f64| gaps.iter().filter(|gap| **gap <= time).count();
     let parts = points.chunk_by(|a, b| b.0 - a.0 <= pause && number(a.0) == number(b.0));
     let span = |part: &[(f64, Option<f64>)]| -> Span {
-        part.iter()
-            .filter_map(|(time, v)| Some((*time, (*v)?)))
-            .collect()
+        part.iter().filter_map(|(time, v)| Some((*time, (*v)?))).collect()
     };
     parts.map(span).filter(|span| !span.is_empty()).collect()
 }

@@ -21,10 +21,7 @@ impl FromStr for SlowerBy {
             return Ok(SlowerBy(0.0));
         }
         let number = rest.strip_prefix('=').ok_or_else(wrong)?;
-        let percent = number
-            .trim_end_matches('%')
-            .parse::<f64>()
-            .map_err(|_| wrong())?;
+        let percent = number.trim_end_matches('%').parse::<f64>().map_err(|_| wrong())?;
         match (0.0..100.0).contains(&percent) {
             true => Ok(SlowerBy(percent / 100.0)),
             false => Err(wrong()),

@@ -17,23 +17,13 @@ pub enum SidesError {
          after a change are of one suite; `assay compare RUN...` compares what runs of different \
          suites have in common"
     )]
-    OtherSuite {
-        run: String,
-        suite: String,
-        first: String,
-        first_suite: String,
-    },
+    OtherSuite { run: String, suite: String, first: String, first_suite: String },
     #[error(
         "run {run} measured {drives}, run {first} measured {first_drives}: runs before and after \
          a change are of the same drives; `assay compare RUN...` compares different drives, and \
          pools the runs of each"
     )]
-    OtherDrives {
-        run: String,
-        drives: String,
-        first: String,
-        first_drives: String,
-    },
+    OtherDrives { run: String, drives: String, first: String, first_drives: String },
     /// Simulations that repeat each other to the bit have no spread between runs.
     #[error(
         "runs {first} and {run} are the same simulation (drive and seed): they repeat each other \
@@ -81,11 +71,7 @@ pub fn before_after(
     let pairs = (0..groups.len()).step_by(2);
     let by = SideKind::BeforeAfter;
     let pairs = pairs.map(|at| pair(runs, &groups, (at, at + 1), by, terms));
-    Ok(Comparisons {
-        pairs: pairs.collect(),
-        groups,
-        by,
-    })
+    Ok(Comparisons { pairs: pairs.collect(), groups, by })
 }
 
 fn check(runs: &[Run], first: &Run) -> Result<(), SidesError> {
@@ -96,10 +82,7 @@ fn check(runs: &[Run], first: &Run) -> Result<(), SidesError> {
     };
     for (at, run) in runs.iter().enumerate() {
         let earlier = &runs[..at];
-        if earlier
-            .iter()
-            .any(|r| r.manifest.run_id == run.manifest.run_id)
-        {
+        if earlier.iter().any(|r| r.manifest.run_id == run.manifest.run_id) {
             return Err(SidesError::Twice(id(run)));
         }
         if suite(run) != suite(first) {
@@ -128,10 +111,7 @@ fn check(runs: &[Run], first: &Run) -> Result<(), SidesError> {
             });
         }
         if let Some(same) = earlier.iter().find(|r| is_same_simulation(r, run)) {
-            return Err(SidesError::SameSimulation {
-                run: id(run),
-                first: id(same),
-            });
+            return Err(SidesError::SameSimulation { run: id(run), first: id(same) });
         }
     }
     Ok(())

@@ -37,10 +37,7 @@ fn repeat(metric: Metric, op: Op, parts: &[&CellDrive], estimates: &Estimates) -
     };
     let figures: Vec<f64> = results.filter(is_known).map(figure).collect();
     // A run in which nothing completed counts: leaving it out would bias its side.
-    (!figures.is_empty()).then(|| RunValue {
-        value: mean(&figures),
-        estimate,
-    })
+    (!figures.is_empty()).then(|| RunValue { value: mean(&figures), estimate })
 }
 
 /// Per run, the workloads with their estimates: with latencies of reads, and of writes.
@@ -78,20 +75,13 @@ impl<'a> Side<'a> {
     fn measured(&self, key: &Key) -> impl Iterator<Item = &(Measured<'a>, [Estimates; 2])> {
         let of_run =
             |run: &'_ [(Measured<'a>, [Estimates; 2])]| run.iter().position(|(m, _)| m.key == *key);
-        self.0
-            .iter()
-            .filter_map(move |run| Some(&run[of_run(run)?]))
+        self.0.iter().filter_map(move |run| Some(&run[of_run(run)?]))
     }
 
     pub(super) fn values(&self, metric: Metric, op: Op, key: &Key) -> Vec<RunValue> {
         let measured = self.measured(key);
         let value = |(m, estimates): &(Measured<'_>, [Estimates; 2])| {
-            repeat(
-                metric,
-                op,
-                &m.parts,
-                &estimates[usize::from(op == Op::Write)],
-            )
+            repeat(metric, op, &m.parts, &estimates[usize::from(op == Op::Write)])
         };
         measured.filter_map(value).collect()
     }
@@ -118,19 +108,14 @@ pub(super) fn most_frequent(a: &Side<'_>, b: &Side<'_>, key: &Key) -> Op {
     let mut ios = [(Op::Read, 0), (Op::Write, 0), (Op::Discard, 0)];
     let measured = a.measured(key).chain(b.measured(key));
     for result in measured.flat_map(|(m, _)| m.parts.iter().filter_map(|p| p.result.as_ref())) {
-        for ((_, sum), of) in ios
-            .iter_mut()
-            .zip([&result.read, &result.write, &result.discard])
-        {
+        for ((_, sum), of) in ios.iter_mut().zip([&result.read, &result.write, &result.discard]) {
             *sum += of.ios;
         }
     }
     let [first, rest @ ..] = ios;
-    let most = rest
-        .into_iter()
-        .fold(first, |most, op| match op.1 > most.1 {
-            true => op,
-            false => most,
-        });
+    let most = rest.into_iter().fold(first, |most, op| match op.1 > most.1 {
+        true => op,
+        false => most,
+    });
     most.0
 }

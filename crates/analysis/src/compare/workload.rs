@@ -135,11 +135,7 @@ pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
         while all.iter().any(|m| m.key == key) {
             key.occurrence += 1;
         }
-        all.push(Measured {
-            key,
-            plan: &cell.plan,
-            parts: vec![part],
-        });
+        all.push(Measured { key, plan: &cell.plan, parts: vec![part] });
     }
     for one in &mut all {
         if let Some(round) = &one.plan.round
@@ -154,9 +150,7 @@ pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
 
 /// A label distinguishes a workload from the others of its step.
 pub(super) fn label_workloads(workloads: &mut [WorkloadComparison]) {
-    let labelled = workloads
-        .iter()
-        .map(|w| (w.plan.step.clone(), labels(&w.plan)));
+    let labelled = workloads.iter().map(|w| (w.plan.step.clone(), labels(&w.plan)));
     let labelled: Vec<(String, Vec<String>)> = labelled.collect();
     for (workload, (step, own)) in workloads.iter_mut().zip(&labelled) {
         let differs = |at: usize, label: &String| {
@@ -211,26 +205,13 @@ pub(super) fn nearest_difference(a: &[&CellPlan], b: &[&CellPlan]) -> Option<Str
     let pairs = a.iter().flat_map(|a| b.iter().map(move |b| (a, b)));
     let differing = |(a, b): (&Vec<String>, &Vec<String>)| {
         let both = a.iter().zip(b).filter(|(a, b)| a != b);
-        both.map(|(a, b)| [a, b].map(String::clone))
-            .collect::<Vec<_>>()
+        both.map(|(a, b)| [a, b].map(String::clone)).collect::<Vec<_>>()
     };
     let nearest = pairs.map(differing).min_by_key(Vec::len)?;
     let words = |[a, b]: [String; 2]| {
-        let [a, b] = [a, b].map(|label| {
-            if label.is_empty() {
-                "none".to_owned()
-            } else {
-                label
-            }
-        });
+        let [a, b] = [a, b].map(|label| if label.is_empty() { "none".to_owned() } else { label });
         format!("{a} against {b}")
     };
     let is_near = (1..=MOST).contains(&nearest.len());
-    is_near.then(|| {
-        nearest
-            .into_iter()
-            .map(words)
-            .collect::<Vec<_>>()
-            .join(", ")
-    })
+    is_near.then(|| nearest.into_iter().map(words).collect::<Vec<_>>().join(", "))
 }

@@ -70,13 +70,7 @@ pub(super) fn power(place: Place<'_>, into: &mut Vec<Conclusion>) {
     };
     let about = place.conclusion("power", "");
     let mut rows = Rows { about, into };
-    rows.add_with(
-        "mean",
-        "W",
-        watts,
-        ends(power::estimate(place.part).ok()),
-        None,
-    );
+    rows.add_with("mean", "W", watts, ends(power::estimate(place.part).ok()), None);
     let iops = place.part.result.as_ref().map(|result| result.iops());
     let efficiency = iops.filter(|&iops| iops > 0.0).map(|iops| iops / watts);
     rows.add("efficiency", "IOPS/W", efficiency);
@@ -86,28 +80,17 @@ pub(super) fn throttling(place: Place<'_>, hot: &Throttling, into: &mut Vec<Conc
     let first = hot.spans.first().map(|span| span.0);
     let last = hot.spans.last().map(|span| span.1);
     let mut rows = Rows {
-        about: Conclusion {
-            span_s: first.zip(last),
-            ..place.conclusion("throttling", "")
-        },
+        about: Conclusion { span_s: first.zip(last), ..place.conclusion("throttling", "") },
         into,
     };
     rows.add("onset", "s", hot.onset_s);
     rows.add("onset_temperature", "C", hot.onset_c);
-    rows.add(
-        "rate_before",
-        "MiB/s",
-        hot.before.map(|before| before.mib_per_s),
-    );
+    rows.add("rate_before", "MiB/s", hot.before.map(|before| before.mib_per_s));
     rows.add("rate_throttled", "MiB/s", hot.after_mib_per_s);
     rows.add("rate_slow", "MiB/s", hot.slow_mib_per_s);
     rows.add("slow_share", "%", hot.duty_pct);
     rows.add("period", "s", hot.period_s);
-    rows.add(
-        "rate_recovered",
-        "MiB/s",
-        hot.recovery.map(|after| after.mib_per_s),
-    );
+    rows.add("rate_recovered", "MiB/s", hot.recovery.map(|after| after.mib_per_s));
 }
 
 /// Conclusions about bursts with idle time between them.
@@ -135,9 +118,8 @@ pub(super) fn stimulus(place: Place<'_>, into: &mut Vec<Conclusion>) {
     let before = stimulus::same_before(place.run, place.cell)
         .and_then(|cell| stimulus::stimulus_of_cell(cell.drive(place.part.drive)?));
     let before = before.map(|before| before.level_mib_per_s);
-    let kept = before
-        .filter(|before| *before > 0.0)
-        .map(|before| 100.0 * found.level_mib_per_s / before);
+    let kept =
+        before.filter(|before| *before > 0.0).map(|before| 100.0 * found.level_mib_per_s / before);
     let about = place.conclusion("stimulus", "");
     let mut rows = Rows { about, into };
     rows.add("first", "MiB/s", found.first_mib_per_s);
@@ -191,10 +173,7 @@ pub(super) fn deadlines(place: Place<'_>, into: &mut Vec<Conclusion>) {
                 Op::Discard | Op::WriteZeroes => "discard_misses_per_million",
                 Op::Flush => "flush_misses_per_million",
             };
-            let text = format!(
-                "{} of {} after {}",
-                misses.missed, misses.ios, misses.deadline
-            );
+            let text = format!("{} of {} after {}", misses.missed, misses.ios, misses.deadline);
             rows.add_with(name, "", misses.per_million(), None, Some(text));
         }
     }

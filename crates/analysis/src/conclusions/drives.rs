@@ -10,11 +10,7 @@ use crate::knee::{CurveKnee, SweepKnee};
 use crate::{attribution, endurance, estimate, knee, left_state};
 
 pub(super) fn add_conclusions(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
-    let mut steps: Vec<&str> = run
-        .cells
-        .iter()
-        .map(|cell| cell.plan.step.as_str())
-        .collect();
+    let mut steps: Vec<&str> = run.cells.iter().map(|cell| cell.plan.step.as_str()).collect();
     let mut seen = std::collections::BTreeSet::new();
     steps.retain(|step| seen.insert(*step));
     for step in steps {
@@ -35,11 +31,7 @@ pub(super) fn add_conclusions(run: &Run, drive: usize, into: &mut Vec<Conclusion
 }
 
 fn about(drive: usize, kind: &'static str) -> Conclusion {
-    Conclusion {
-        drive,
-        kind,
-        ..Conclusion::default()
-    }
+    Conclusion { drive, kind, ..Conclusion::default() }
 }
 
 fn at_knee(run: &Run, drive: usize, cell: usize) -> Conclusion {
@@ -52,38 +44,22 @@ fn at_knee(run: &Run, drive: usize, cell: usize) -> Conclusion {
 }
 
 fn depth(run: &Run, drive: usize, sweep: SweepKnee, into: &mut Vec<Conclusion>) {
-    let mut rows = Rows {
-        about: at_knee(run, drive, sweep.cell),
-        into,
-    };
+    let mut rows = Rows { about: at_knee(run, drive, sweep.cell), into };
     let knee = sweep.knee;
-    let rising = knee
-        .still_rising
-        .then(|| "still rising at the deepest point".to_owned());
+    let rising = knee.still_rising.then(|| "still rising at the deepest point".to_owned());
     rows.add_with("depth", "", f64::from(knee.depth), None, rising);
-    let estimates = run.cells[sweep.cell]
-        .drive(drive)
-        .map(estimate::estimate_cell);
+    let estimates = run.cells[sweep.cell].drive(drive).map(estimate::estimate_cell);
     let ends = |e: Estimate| (e.low, e.high);
-    let interval = estimates
-        .and_then(|estimates| estimates.iops.ok())
-        .map(ends);
+    let interval = estimates.and_then(|estimates| estimates.iops.ok()).map(ends);
     rows.add_with("rate", "IOPS", knee.rate, interval, None);
     rows.add("best_depth", "", f64::from(knee.best_depth));
     rows.add("best_rate", "IOPS", knee.best);
 }
 
 fn load(run: &Run, drive: usize, curve: CurveKnee, into: &mut Vec<Conclusion>) {
-    let mut rows = Rows {
-        about: at_knee(run, drive, curve.cell),
-        into,
-    };
+    let mut rows = Rows { about: at_knee(run, drive, curve.cell), into };
     let knee = curve.knee;
-    let percent = run.cells[curve.cell]
-        .plan
-        .load
-        .as_ref()
-        .map(|load| load.percent);
+    let percent = run.cells[curve.cell].plan.load.as_ref().map(|load| load.percent);
     rows.add("load", "%", percent);
     rows.add("offered", "IOPS", knee.offered);
     rows.add("latency_mean", "ns", knee.latency_ns);
@@ -132,18 +108,13 @@ fn standard(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let Some(report) = crate::standard::standard_report(run, drive) else {
         return;
     };
-    let mut rows = Rows {
-        about: about(drive, "standard"),
-        into,
-    };
+    let mut rows = Rows { about: about(drive, "standard"), into };
     let flag = |holds: bool| f64::from(u8::from(holds));
     let name = format!("{}, {}", report.standard.name, report.standard.test);
     rows.add_with("complies", "", flag(report.complies()), None, Some(name));
     for condition in &report.conditions {
-        let text = format!(
-            "{}: {}; required: {}",
-            condition.about, condition.found, condition.required
-        );
+        let text =
+            format!("{}: {}; required: {}", condition.about, condition.found, condition.required);
         rows.add_with(condition.key, "", flag(condition.holds), None, Some(text));
     }
 }
@@ -187,10 +158,7 @@ fn steps_endurance(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
             None => &AmplificationNames::OF_CELLS,
         };
         let mut rows = Rows {
-            about: Conclusion {
-                step: Some(found.step),
-                ..about(drive, "endurance")
-            },
+            about: Conclusion { step: Some(found.step), ..about(drive, "endurance") },
             into,
         };
         let source = cells::counter_source(run, drive);
@@ -208,30 +176,15 @@ fn steps_endurance(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
 fn wear(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let cells = run.cells.iter().filter_map(|cell| cell.drive(drive));
     let readings: Vec<&TelemetryRecord> = cells.flat_map(|part| &part.telemetry).collect();
-    let mut rows = Rows {
-        about: about(drive, "endurance"),
-        into,
-    };
+    let mut rows = Rows { about: about(drive, "endurance"), into };
     type Counter = fn(&TelemetryRecord) -> Option<u64>;
     let counters: [(&'static str, &'static str, &'static str, Counter); 6] = [
-        ("used_before", "used_after", "%", |r| {
-            r.percentage_used.map(u64::from)
-        }),
-        ("spare_before", "spare_after", "%", |r| {
-            r.available_spare_pct.map(u64::from)
-        }),
-        ("least_erases_before", "least_erases_after", "", |r| {
-            r.erases_least
-        }),
-        ("most_erases_before", "most_erases_after", "", |r| {
-            r.erases_most
-        }),
-        ("mean_erases_before", "mean_erases_after", "", |r| {
-            r.erases_mean
-        }),
-        ("bad_blocks_before", "bad_blocks_after", "", |r| {
-            r.bad_blocks
-        }),
+        ("used_before", "used_after", "%", |r| r.percentage_used.map(u64::from)),
+        ("spare_before", "spare_after", "%", |r| r.available_spare_pct.map(u64::from)),
+        ("least_erases_before", "least_erases_after", "", |r| r.erases_least),
+        ("most_erases_before", "most_erases_after", "", |r| r.erases_most),
+        ("mean_erases_before", "mean_erases_after", "", |r| r.erases_mean),
+        ("bad_blocks_before", "bad_blocks_after", "", |r| r.bad_blocks),
     ];
     for (before, after, unit, of) in counters {
         let mut values = readings.iter().filter_map(|r| of(r)).map(|n| n as f64);
@@ -243,18 +196,11 @@ fn wear(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
 
 fn causes(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let found = attribution::summary(run, drive);
-    let mut rows = Rows {
-        about: about(drive, "causes"),
-        into,
-    };
+    let mut rows = Rows { about: about(drive, "causes"), into };
     let bytes = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
     rows.add("slc_cache", "B", bytes(found.slc_cache_bytes));
     rows.add("rate_in_cache", "MiB/s", found.rate_in_cache_mib_per_s);
-    rows.add(
-        "rate_after_cache",
-        "MiB/s",
-        found.rate_after_cache_mib_per_s,
-    );
+    rows.add("rate_after_cache", "MiB/s", found.rate_after_cache_mib_per_s);
     rows.add("collection_after", "B", bytes(found.gc_after_bytes));
     rows.add("collection_steady", "IOPS", found.gc_steady_iops);
     rows.add("write_amplification", "", found.write_amplification);
@@ -262,20 +208,12 @@ fn causes(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     rows.add("throttle_onset", "s", found.throttle_onset_s);
     rows.add("throttle_slow_share", "%", found.throttle_duty_pct);
     rows.add("throttle_period", "s", found.throttle_period_s);
-    rows.add(
-        "rate_before_throttle",
-        "MiB/s",
-        found.rate_before_throttle_mib_per_s,
-    );
+    rows.add("rate_before_throttle", "MiB/s", found.rate_before_throttle_mib_per_s);
     rows.add("rate_throttled", "MiB/s", found.rate_throttled_mib_per_s);
     // What limited imported results is in no file, but for a rate that the job limits.
     let of_own = |cells: u32| run.manifest.imported.is_none().then(|| f64::from(cells));
     rows.add("host_limited_cells", "", of_own(found.host_limited_cells));
-    rows.add(
-        "rate_limited_cells",
-        "",
-        f64::from(found.rate_limited_cells),
-    );
+    rows.add("rate_limited_cells", "", f64::from(found.rate_limited_cells));
     rows.add("power_limited_cells", "", of_own(found.power_limited_cells));
     rows.add("unexplained_cells", "", f64::from(found.unexplained_cells));
 }
@@ -284,10 +222,7 @@ fn verdict(run: &Run, drive: usize, into: &mut Vec<Conclusion>) {
     let Some(verdict) = run.verdicts.get(drive).and_then(Option::as_ref) else {
         return;
     };
-    let mut rows = Rows {
-        about: about(drive, "verdict"),
-        into,
-    };
+    let mut rows = Rows { about: about(drive, "verdict"), into };
     let result = match verdict.result {
         VerdictResult::Recommended => "recommended",
         VerdictResult::Conditionally => "conditionally",

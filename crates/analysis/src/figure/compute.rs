@@ -71,9 +71,8 @@ impl<'a> Measured<'a> {
     fn factors(self) -> [Option<PredictiveFactors>; 2] {
         let drive = self.run.manifest.drives.get(self.drive());
         let measured = drive.zip(self.result());
-        measured.map_or([None, None], |(drive, result)| {
-            drive.predictive_of(&self.cell.plan, result)
-        })
+        measured
+            .map_or([None, None], |(drive, result)| drive.predictive_of(&self.cell.plan, result))
     }
 
     fn rates(self) -> Vec<f64> {
@@ -105,12 +104,7 @@ impl<'a> FigureInput<'a> {
 
     /// Takes the last of equal values.
     fn largest(&self, of: impl Fn(Measured<'a>) -> Found<'a>) -> Found<'a> {
-        let found = self.cells.iter().filter_map(|m| {
-            Some(FigureValue {
-                of: Some(*m),
-                ..of(*m)?
-            })
-        });
+        let found = self.cells.iter().filter_map(|m| Some(FigureValue { of: Some(*m), ..of(*m)? }));
         found.max_by(|a, b| a.value.total_cmp(&b.value))
     }
 
@@ -127,20 +121,13 @@ impl<'a> FigureInput<'a> {
             None if self.with_intervals => estimate().map(|e| [e.low, e.high]),
             None => None,
         };
-        FigureValue {
-            interval,
-            is_predictive: rate.is_some(),
-            ..FigureValue::plain(value)
-        }
+        FigureValue { interval, is_predictive: rate.is_some(), ..FigureValue::plain(value) }
     }
 }
 
 impl FigureValue<'_> {
     fn plain(value: f64) -> Self {
-        FigureValue {
-            value,
-            ..FigureValue::default()
-        }
+        FigureValue { value, ..FigureValue::default() }
     }
 
     fn with(self, text: String) -> Self {
@@ -190,11 +177,7 @@ pub(super) fn mean_us<'a>(definition: &Definition, input: &FigureInput<'a>) -> F
         }
         None => None,
     };
-    Some(FigureValue {
-        interval,
-        is_predictive: rate.is_some(),
-        ..FigureValue::plain(value)
-    })
+    Some(FigureValue { interval, is_predictive: rate.is_some(), ..FigureValue::plain(value) })
 }
 
 /// Percentile of the first cell, without a confidence interval: a run has none for it.
@@ -254,11 +237,8 @@ pub(super) fn held_pct<'a>(definition: &Definition, input: &FigureInput<'a>) -> 
     let (first, last) = fifths(&rates);
     let (first, last) = (mean(first), mean(last));
     let pct = last / first * 100.0;
-    let text = format!(
-        "{} MiB/s at first, {} MiB/s at the end ({pct:.0} %)",
-        whole(first),
-        whole(last)
-    );
+    let text =
+        format!("{} MiB/s at first, {} MiB/s at the end ({pct:.0} %)", whole(first), whole(last));
     (first > 0.0).then(|| FigureValue::plain(pct).with(text))
 }
 
@@ -324,9 +304,8 @@ fn alone<'a>(of: Measured<'a>) -> Option<&'a CellResult> {
     (of.cell.plan.drives.len() > 1).then_some(())?;
     let cells = || of.run.cells.iter().filter(is_alone);
     let same_step = cells().filter(|cell| cell.plan.step == of.cell.plan.step);
-    let mut results = same_step
-        .chain(cells())
-        .filter_map(|cell| cell.drive(of.drive())?.result.as_ref());
+    let mut results =
+        same_step.chain(cells()).filter_map(|cell| cell.drive(of.drive())?.result.as_ref());
     results.next()
 }
 

@@ -67,9 +67,7 @@ impl HeadlineMetric {
                 Some(wanted) => *wanted == job.name,
                 None => job.foreground,
             })
-            && self
-                .rwmixread
-                .is_none_or(|share| w.rwmixread == Some(share))
+            && self.rwmixread.is_none_or(|share| w.rwmixread == Some(share))
     }
 
     /// Fails for a key that is no identifier, an empty title, a block size that cannot be read, or
@@ -97,17 +95,12 @@ impl HeadlineMetric {
         let cells = run.cells.iter();
         let cells = cells.filter(|cell| !prepares(&cell.plan) && self.selects(&cell.plan));
         let input = FigureInput {
-            cells: cells
-                .filter_map(|cell| Measured::new(run, cell, drive))
-                .collect(),
+            cells: cells.filter_map(|cell| Measured::new(run, cell, drive)).collect(),
             with_intervals: true,
         };
         let first = *input.cells.first()?;
         let found = self.figure.compute(&input)?;
-        found.value.is_finite().then(|| FigureValue {
-            of: found.of.or(Some(first)),
-            ..found
-        })
+        found.value.is_finite().then(|| FigureValue { of: found.of.or(Some(first)), ..found })
     }
 }
 

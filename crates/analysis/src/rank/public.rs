@@ -113,16 +113,12 @@ impl PublicFigure {
             area if area.contains("zone") => None,
             area => {
                 let kinds = [" file", " partition", " area"];
-                let size = kinds.iter().fold(area, |text, kind| {
-                    text.split(kind).next().unwrap_or_default()
-                });
+                let size = kinds
+                    .iter()
+                    .fold(area, |text, kind| text.split(kind).next().unwrap_or_default());
                 let size: String = size.chars().filter(|c| !c.is_whitespace()).collect();
                 // A file per thread: all threads together.
-                let threads = if area.contains("per thread") {
-                    self.numjobs.max(1)
-                } else {
-                    1
-                };
+                let threads = if area.contains("per thread") { self.numjobs.max(1) } else { 1 };
                 parse_size(&size).ok()?.checked_mul(threads.into())
             }
         }
@@ -213,15 +209,10 @@ impl PublicTable {
         static ALL: OnceLock<PublicTable> = OnceLock::new();
         ALL.get_or_init(|| {
             let drives: Vec<PublicDrive> = rows(DRIVES.as_bytes());
-            let numbers: HashMap<&str, usize> = (0..drives.len())
-                .map(|number| (drives[number].drive.as_str(), number))
-                .collect();
+            let numbers: HashMap<&str, usize> =
+                (0..drives.len()).map(|number| (drives[number].drive.as_str(), number)).collect();
             let text = zstd::decode_all(FIGURES).unwrap_or_default();
-            let figure = |row: Row| {
-                numbers
-                    .get(row.drive.as_str())
-                    .map(|drive| row.figure(*drive))
-            };
+            let figure = |row: Row| numbers.get(row.drive.as_str()).map(|drive| row.figure(*drive));
             let figures = rows(&text).into_iter().filter_map(figure).collect();
             PublicTable { drives, figures }
         })
@@ -245,10 +236,7 @@ impl PublicTable {
             if let Some(reason) = reason {
                 return Err(ContributedError::Figure { line, reason });
             }
-            let known = added
-                .drives
-                .iter()
-                .position(|drive| drive.drive == row.drive);
+            let known = added.drives.iter().position(|drive| drive.drive == row.drive);
             let number = known.unwrap_or_else(|| {
                 added.drives.push(PublicDrive {
                     drive: row.drive.clone(),

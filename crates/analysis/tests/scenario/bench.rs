@@ -39,13 +39,10 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
     let mut next: Vec<u64> = (0..job.threads).map(|n| u64::from(n) * region).collect();
     let host = HostCosts::of_bench(&drive.profile().bench);
     let mut cpus = HostProcessors::new(&host, job.threads, job.depth, Nanos::ZERO);
-    let cores = (host.processors)
-        .map_or(job.threads, u32::from)
-        .min(job.threads);
+    let cores = (host.processors).map_or(job.threads, u32::from).min(job.threads);
     let slots = job.threads * job.depth;
-    let mut ready: BinaryHeap<Reverse<(Nanos, u32)>> = (0..slots)
-        .map(|slot| Reverse((Nanos(u64::from(slot) * 100), slot)))
-        .collect();
+    let mut ready: BinaryHeap<Reverse<(Nanos, u32)>> =
+        (0..slots).map(|slot| Reverse((Nanos(u64::from(slot) * 100), slot))).collect();
     let gap_ns = job.limit_iops.map_or(0, |iops| (1e9 / iops) as u64);
     let mut due = Nanos::ZERO;
     let mut begun = vec![Nanos::ZERO; slots as usize];
@@ -90,11 +87,7 @@ pub fn work(drive: &mut Drive, job: Job, seed: u64) -> Vec<Second> {
             } else {
                 let at = next[thread];
                 let first = thread as u64 * region;
-                next[thread] = if at + 1 >= first + region {
-                    first
-                } else {
-                    at + 1
-                };
+                next[thread] = if at + 1 >= first + region { first } else { at + 1 };
                 at
             };
             let command = Command {
@@ -159,9 +152,5 @@ fn sample(second: u32, op: Op, ios: u64, bytes: u64, latency_ns: u64) -> Interva
 
 /// Mean I/Os per second over seconds.
 pub fn mean_iops(seconds: &[Second]) -> f64 {
-    seconds
-        .iter()
-        .map(|s| s.observed.sample.iops())
-        .sum::<f64>()
-        / seconds.len().max(1) as f64
+    seconds.iter().map(|s| s.observed.sample.iops()).sum::<f64>() / seconds.len().max(1) as f64
 }

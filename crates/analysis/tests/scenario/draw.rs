@@ -84,12 +84,7 @@ fn run(
     job: Job,
     seed: u64,
 ) -> Vec<Second> {
-    let options = DriveOptions {
-        seed,
-        state,
-        power_state,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { seed, state, power_state, ..DriveOptions::default() };
     let mut drive = Drive::new(profile.clone(), options).unwrap();
     work(&mut drive, job, seed)
 }
@@ -148,14 +143,7 @@ pub fn scenario(seed: u64) -> Scenario {
     match kind {
         Kind::Quiet => {
             let write = dice.from(5.0, 20.0);
-            p = small(
-                base,
-                capacity_mib,
-                spare,
-                write,
-                dice.from(10.0, 40.0),
-                &mut dice,
-            );
+            p = small(base, capacity_mib, spare, write, dice.from(10.0, 40.0), &mut dice);
             if dice.chance(60) {
                 state = InitialState::Filled;
                 reads(&mut job, &mut dice);
@@ -187,11 +175,7 @@ pub fn scenario(seed: u64) -> Scenario {
             let slow = fast * dice.from(0.15, 0.6);
             let flash = if dice.chance(50) { fast * 1.5 } else { slow };
             p = small(base, capacity_mib, spare, flash, 40.0, &mut dice);
-            let overflow = if flash > slow {
-                SlcOverflow::Fold
-            } else {
-                SlcOverflow::Direct
-            };
+            let overflow = if flash > slow { SlcOverflow::Fold } else { SlcOverflow::Direct };
             with_cache(&mut p, cache, fast, slow, overflow);
             levels = (fast, slow);
             if matches!(kind, Kind::CacheRandom | Kind::CacheThenCollection) {
@@ -200,10 +184,7 @@ pub fn scenario(seed: u64) -> Scenario {
             if kind == Kind::CacheThenCollection {
                 job.seconds = 600;
             }
-            if matches!(
-                kind,
-                Kind::CacheAndHeat | Kind::CacheWhileHot | Kind::CacheAtOnset
-            ) {
+            if matches!(kind, Kind::CacheAndHeat | Kind::CacheWhileHot | Kind::CacheAtOnset) {
                 job.seconds = 200;
                 hot(&mut above_k, &mut dice);
             }
@@ -230,27 +211,13 @@ pub fn scenario(seed: u64) -> Scenario {
         }
         Kind::HotReads => {
             state = InitialState::Filled;
-            p = small(
-                base,
-                capacity_mib,
-                spare,
-                10.0,
-                dice.from(10.0, 30.0),
-                &mut dice,
-            );
+            p = small(base, capacity_mib, spare, 10.0, dice.from(10.0, 30.0), &mut dice);
             reads(&mut job, &mut dice);
             hot(&mut above_k, &mut dice);
             job.seconds = 200;
         }
         Kind::HotWrites => {
-            p = small(
-                base,
-                capacity_mib,
-                spare,
-                dice.from(5.0, 20.0),
-                40.0,
-                &mut dice,
-            );
+            p = small(base, capacity_mib, spare, dice.from(5.0, 20.0), 40.0, &mut dice);
             hot(&mut above_k, &mut dice);
             job.seconds = 200;
         }
@@ -270,30 +237,14 @@ pub fn scenario(seed: u64) -> Scenario {
             job.seconds = 90;
         }
     }
-    let pilot = run(
-        &p,
-        state,
-        0,
-        Job {
-            seconds: PILOT_S,
-            ..job
-        },
-        seed,
-    );
-    let power_w = pilot[2..]
-        .iter()
-        .filter_map(|s| s.observed.power_mw)
-        .sum::<u64>() as f64
+    let pilot = run(&p, state, 0, Job { seconds: PILOT_S, ..job }, seed);
+    let power_w = pilot[2..].iter().filter_map(|s| s.observed.power_mw).sum::<u64>() as f64
         / (pilot.len() - 2) as f64
         / 1000.0;
     let mut power_cap_mw = None;
     if kind == Kind::Power {
         let idle = f64::from(p.power.idle_mw.value) / 1000.0;
-        let share = if dice.chance(75) {
-            dice.from(0.3, 0.8)
-        } else {
-            dice.from(1.3, 2.0)
-        };
+        let share = if dice.chance(75) { dice.from(0.3, 0.8) } else { dice.from(1.3, 2.0) };
         let cap = ((idle + (power_w - idle) * share) * 1000.0) as u32;
         p.identity.power_states_mw.value = vec![25_000, cap];
         power_state = 1;
@@ -303,11 +254,7 @@ pub fn scenario(seed: u64) -> Scenario {
         let threads = dice.pick(&[1, 2, 4]);
         job.threads = threads;
         let cores = dice.pick(&[1, 2]).min(threads);
-        let share = if dice.chance(75) {
-            dice.from(0.3, 0.8)
-        } else {
-            dice.from(1.4, 3.0)
-        };
+        let share = if dice.chance(75) { dice.from(0.3, 0.8) } else { dice.from(1.4, 3.0) };
         let rate = mean_iops(&pilot[1..]) * share;
         p.bench.host_cores = Some(assumed(cores as u16));
         set_host(&mut p, (f64::from(cores) / rate * 1e9) as u64);
@@ -317,11 +264,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let between = (levels.1 + (levels.0 - levels.1) * dice.from(0.3, 0.8)) / levels.0.max(1e-9);
     match kind {
         Kind::Rate => {
-            let share = if dice.chance(75) {
-                dice.from(0.3, 0.8)
-            } else {
-                dice.from(1.4, 3.0)
-            };
+            let share = if dice.chance(75) { dice.from(0.3, 0.8) } else { dice.from(1.4, 3.0) };
             job.limit_iops = Some(full_iops * share);
         }
         Kind::RateThenCache => job.limit_iops = Some(full_iops * between),
@@ -367,24 +310,13 @@ pub fn scenario(seed: u64) -> Scenario {
     }
     // Causes that begin during throttling, or within the three seconds before, do not set the rate
     // alone and are not scored.
-    let hot = seconds
-        .iter()
-        .rposition(|s| s.telemetry.throttled)
-        .map(|at| at as f64);
-    if let Some(first) = truths
-        .iter()
-        .find(|t| t.label == Label::Thermal)
-        .map(|t| t.from_s)
-    {
+    let hot = seconds.iter().rposition(|s| s.telemetry.throttled).map(|at| at as f64);
+    if let Some(first) = truths.iter().find(|t| t.label == Label::Thermal).map(|t| t.from_s) {
         for t in truths.iter_mut().filter(|t| t.label != Label::Thermal) {
             t.optional |= t.from_s + 3.0 >= first && t.from_s <= hot.unwrap_or(first);
         }
     }
-    let free = Job {
-        seconds: 20,
-        threads: job.threads,
-        ..job
-    };
+    let free = Job { seconds: 20, threads: job.threads, ..job };
     if kind == Kind::Power {
         let other = run(&p, state, 0, free, seed);
         if mean_iops(&seconds[2..20]) < mean_iops(&other[2..]) * SHOWS {
@@ -403,43 +335,22 @@ pub fn scenario(seed: u64) -> Scenario {
         }
     }
     if matches!(kind, Kind::Rate | Kind::RateThenCache) {
-        let unlimited = Job {
-            limit_iops: None,
-            ..free
-        };
+        let unlimited = Job { limit_iops: None, ..free };
         let other = run(&p, state, power_state, unlimited, seed);
         let until = undisturbed(&truths, between);
         if mean_iops(&seconds[1..until]) < mean_iops(&other[1..until]) * SHOWS {
             truths.push(Truth::from(Label::Rate, 0.0));
         }
     }
-    let limited = truths
-        .iter()
-        .any(|t| matches!(t.label, Label::Power | Label::Host | Label::Rate));
-    let ending = || {
-        truths
-            .iter()
-            .filter(|t| matches!(t.label, Label::Slc | Label::Collection))
-    };
-    let (ends, sure) = (
-        ending().count() > 0,
-        ending().any(|t| !t.optional && t.or.is_none()),
-    );
-    let first = truths
-        .iter()
-        .map(|t| t.from_s as usize)
-        .min()
-        .unwrap_or(seconds.len());
-    let ready: u64 = seconds[..first]
-        .iter()
-        .map(|s| s.observed.sample.write.bytes)
-        .sum();
+    let limited =
+        truths.iter().any(|t| matches!(t.label, Label::Power | Label::Host | Label::Rate));
+    let ending = || truths.iter().filter(|t| matches!(t.label, Label::Slc | Label::Collection));
+    let (ends, sure) = (ending().count() > 0, ending().any(|t| !t.optional && t.or.is_none()));
+    let first = truths.iter().map(|t| t.from_s as usize).min().unwrap_or(seconds.len());
+    let ready: u64 = seconds[..first].iter().map(|s| s.observed.sample.write.bytes).sum();
     let unwritten = purged && ready < p.identity.capacity_bytes.value / 100 * 97;
     if job.op == Op::Write && !limited && (ends || unwritten) {
-        truths.push(Truth {
-            optional: ends && !sure,
-            ..Truth::from(Label::Fresh, 0.0)
-        });
+        truths.push(Truth { optional: ends && !sure, ..Truth::from(Label::Fresh, 0.0) });
     }
     // A write rate that drops permanently when a high temperature is first reached: throttling and
     // a full cache are indistinguishable if the drive does not report the cause. Without counters,
@@ -454,9 +365,8 @@ pub fn scenario(seed: u64) -> Scenario {
     let alike = |truth: &Truth| {
         let at = truth.from_s as usize;
         let before = mean_iops(&seconds[at.saturating_sub(6)..at]);
-        let back = seconds[(at + 3).min(seconds.len())..]
-            .windows(3)
-            .any(|w| mean_iops(w) > before * 0.93);
+        let back =
+            seconds[(at + 3).min(seconds.len())..].windows(3).any(|w| mean_iops(w) > before * 0.93);
         let earlier = seconds[..at.saturating_sub(8)]
             .iter()
             .map(|s| s.telemetry.composite_celsius)

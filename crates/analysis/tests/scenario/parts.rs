@@ -23,11 +23,7 @@ impl Dice {
 }
 
 pub fn assumed<T>(value: T) -> Sourced<T> {
-    Sourced {
-        value,
-        provenance: Provenance::Assumed,
-        source: "a scenario".to_owned(),
-    }
+    Sourced { value, provenance: Provenance::Assumed, source: "a scenario".to_owned() }
 }
 
 /// A small slow drive without heat, host time or cache: flash that writes `write_mib_s` and reads
@@ -146,11 +142,8 @@ pub fn heat(
     let resistance = (on + above_k - ambient) / power_w;
     let idle = ambient + resistance * f64::from(p.power.idle_mw.value) / 1000.0;
     let end = on + above_k;
-    let tau = if above_k > 0.0 {
-        onset_s / ((end - idle) / (end - on)).ln().max(0.05)
-    } else {
-        onset_s
-    };
+    let tau =
+        if above_k > 0.0 { onset_s / ((end - idle) / (end - on)).ln().max(0.05) } else { onset_s };
     p.thermal.resistance_k_per_w.value = resistance;
     p.thermal.time_constant_s.value = tau.clamp(2.0, 400.0);
     p.thermal.throttle_on_celsius.value = on;

@@ -84,10 +84,7 @@ pub fn add(
         }
         // Without a power meter a power limit is not detectable, and a fresh drive under one is
         // still fresh.
-        let powered = scenario
-            .truths
-            .iter()
-            .any(|truth| truth.label == Label::Power);
+        let powered = scenario.truths.iter().any(|truth| truth.label == Label::Power);
         let unseen = label == Label::Power || (powered && label == Label::Fresh);
         if blind && (unseen || truth.is_some_and(|truth| !truth.visible)) {
             continue;

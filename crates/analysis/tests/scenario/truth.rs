@@ -44,15 +44,9 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
             written += s.observed.sample.write.bytes;
             written >= slc.bytes.value
         });
-        folding = slc
-            .overflow
-            .as_ref()
-            .is_some_and(|o| o.value == SlcOverflow::Fold);
+        folding = slc.overflow.as_ref().is_some_and(|o| o.value == SlcOverflow::Fold);
         if let Some(at) = full.filter(|&at| shows(at)) {
-            out.push(Truth {
-                cache_bytes: slc.bytes.value,
-                ..Truth::from(Label::Slc, at as f64)
-            });
+            out.push(Truth { cache_bytes: slc.bytes.value, ..Truth::from(Label::Slc, at as f64) });
         }
     }
     let usual = if folding { 1.0 } else { 0.0 };
@@ -68,10 +62,7 @@ pub fn truths_of(p: &Profile, job: Job, seconds: &[Second], in_place: bool) -> V
     {
         let at = at + 2;
         let before = mean_iops(&seconds[at.saturating_sub(10)..at]);
-        let low = seconds[at..]
-            .windows(20)
-            .map(mean_iops)
-            .fold(f64::MAX, f64::min);
+        let low = seconds[at..].windows(20).map(mean_iops).fold(f64::MAX, f64::min);
         // Behind a cache with slower folding than garbage collection, garbage collection does not
         // set the rate.
         if at > 3 && low < before * SHOWS {

@@ -5,13 +5,10 @@ use crate::fixtures::sample;
 
 /// Intervals of one second with these rates in MiB/s.
 fn observed(rates: &[f64], writes: bool, random: bool) -> ObservedCell {
-    let intervals = rates
-        .iter()
-        .enumerate()
-        .map(|(at, &rate)| ObservedInterval {
-            sample: sample(at, (rate * 8.0) as u64, (rate * 1_048_576.0) as u64, writes),
-            ..ObservedInterval::default()
-        });
+    let intervals = rates.iter().enumerate().map(|(at, &rate)| ObservedInterval {
+        sample: sample(at, (rate * 8.0) as u64, (rate * 1_048_576.0) as u64, writes),
+        ..ObservedInterval::default()
+    });
     ObservedCell {
         intervals: intervals.collect(),
         context: CellContext {
@@ -25,16 +22,11 @@ fn observed(rates: &[f64], writes: bool, random: bool) -> ObservedCell {
 }
 
 fn levels(of: &[(f64, usize)]) -> Vec<f64> {
-    of.iter()
-        .flat_map(|&(level, len)| std::iter::repeat_n(level, len))
-        .collect()
+    of.iter().flat_map(|&(level, len)| std::iter::repeat_n(level, len)).collect()
 }
 
 fn causes(observed: &ObservedCell) -> Vec<(f64, &'static str)> {
-    phases(observed)
-        .iter()
-        .map(|phase| (phase.from_s, phase.cause.label()))
-        .collect()
+    phases(observed).iter().map(|phase| (phase.from_s, phase.cause.label())).collect()
 }
 
 /// 30 s at full speed up to 77 C, then 10 s slow and 30 s fast in turn, as the M8Pe(G) of DragonFly
@@ -64,30 +56,16 @@ fn no_intervals_have_no_phases() {
     assert!(phases(&ObservedCell::default()).is_empty());
     let one = phases(&observed(&[5.0], true, true));
     assert_eq!((one.len(), one[0].cause), (1, Cause::Steady));
-    assert_eq!(
-        phases(&observed(&[0.0; 20], true, true))[0].cause,
-        Cause::Steady
-    );
+    assert_eq!(phases(&observed(&[0.0; 20], true, true))[0].cause, Cause::Steady);
 }
 
 #[test]
 fn a_constant_rate_is_steady_and_an_unsupported_change_is_unexplained() {
-    assert_eq!(
-        causes(&observed(&levels(&[(500.0, 60)]), false, true)),
-        [(0.0, "no change")]
-    );
-    let dip = observed(
-        &levels(&[(500.0, 40), (250.0, 15), (500.0, 40)]),
-        false,
-        true,
-    );
+    assert_eq!(causes(&observed(&levels(&[(500.0, 60)]), false, true)), [(0.0, "no change")]);
+    let dip = observed(&levels(&[(500.0, 40), (250.0, 15), (500.0, 40)]), false, true);
     assert_eq!(
         causes(&dip),
-        [
-            (0.0, "no change"),
-            (40.0, "changed, unexplained"),
-            (55.0, "no change")
-        ]
+        [(0.0, "no change"), (40.0, "changed, unexplained"), (55.0, "no change")]
     );
 }
 
@@ -97,19 +75,11 @@ fn a_thermal_cycle_has_onset_duty_and_period() {
     let check = |seen: &ObservedCell, onset: f64| {
         let found = phases(seen);
         assert_eq!(found[0].cause, Cause::Steady);
-        let Cause::ThermalThrottling {
-            onset_c,
-            onset_s,
-            duty_pct,
-            period_s,
-        } = found[1].cause
+        let Cause::ThermalThrottling { onset_c, onset_s, duty_pct, period_s } = found[1].cause
         else {
             panic!("{found:?}");
         };
-        assert_eq!(
-            (onset_c, onset_s, period_s),
-            (Some(onset), 30.0, Some(40.0))
-        );
+        assert_eq!((onset_c, onset_s, period_s), (Some(onset), 30.0, Some(40.0)));
         assert!((24.0..=26.0).contains(&duty_pct), "{found:?}");
         assert_eq!((found.len(), found[1].to_s), (2, 190.0));
     };
@@ -127,18 +97,12 @@ fn a_drop_at_an_earlier_temperature_is_not_thermal() {
     for (at, moment) in seen.intervals.iter_mut().enumerate() {
         moment.temperature_c = Some((40.0 + at as f64).min(75.0));
     }
-    assert_eq!(
-        causes(&seen),
-        [(0.0, "no change"), (120.0, "changed, unexplained")]
-    );
+    assert_eq!(causes(&seen), [(0.0, "no change"), (120.0, "changed, unexplained")]);
     // If the temperature was just reached and stops rising, it is.
     for (at, moment) in seen.intervals.iter_mut().enumerate() {
         moment.temperature_c = Some((40.0 + at as f64 / 3.0).min(80.0));
     }
-    assert_eq!(
-        causes(&seen),
-        [(0.0, "no change"), (120.0, "thermal throttling")]
-    );
+    assert_eq!(causes(&seen), [(0.0, "no change"), (120.0, "thermal throttling")]);
 }
 
 #[test]
@@ -162,10 +126,7 @@ fn a_small_step_of_a_steady_rate_is_a_full_cache() {
         let rates = levels(&[(fast, 20), (1000.0, 80)]);
         let rates: Vec<f64> = rates.into_iter().enumerate().map(wave).collect();
         let found = causes(&observed(&rates, true, false));
-        found
-            .into_iter()
-            .map(|(_, cause)| cause)
-            .collect::<Vec<_>>()
+        found.into_iter().map(|(_, cause)| cause).collect::<Vec<_>>()
     };
     assert_eq!(of(1150.0, 0.002), ["fresh", "SLC cache exhausted"]);
     assert_eq!(of(1150.0, 0.05), ["no change"]);
@@ -180,18 +141,12 @@ fn a_write_drop_at_a_new_maximum_temperature_is_ambiguous() {
     for (at, moment) in seen.intervals.iter_mut().enumerate() {
         moment.temperature_c = Some((55.0 + at as f64).min(75.0));
     }
-    assert_eq!(
-        causes(&seen),
-        [(0.0, "no change"), (20.0, "changed, unexplained")]
-    );
+    assert_eq!(causes(&seen), [(0.0, "no change"), (20.0, "changed, unexplained")]);
     // The drive reports no throttling: the cause is the cache.
     for moment in &mut seen.intervals {
         moment.throttled = Some(false);
     }
-    assert_eq!(
-        causes(&seen),
-        [(0.0, "fresh"), (20.0, "SLC cache exhausted")]
-    );
+    assert_eq!(causes(&seen), [(0.0, "fresh"), (20.0, "SLC cache exhausted")]);
 }
 
 /// Random writes that decline from 1000 to 250 and stay there.
@@ -206,10 +161,7 @@ fn collecting() -> ObservedCell {
 fn garbage_collection_declines_to_a_plateau() {
     let found = phases(&collecting());
     let words: Vec<&str> = found.iter().map(|phase| phase.cause.label()).collect();
-    assert_eq!(
-        words,
-        ["fresh", "garbage collection begins", "garbage collection"]
-    );
+    assert_eq!(words, ["fresh", "garbage collection begins", "garbage collection"]);
     assert_eq!(found[1].from_s, 30.0);
     assert!((60.0..=75.0).contains(&found[2].from_s), "{found:?}");
     assert!((found[2].mean_mib_per_s - 250.0).abs() < 15.0, "{found:?}");
@@ -246,19 +198,12 @@ fn write_amplification_indicates_garbage_collection_at_a_constant_rate() {
     for moment in &mut seen.intervals {
         moment.nand_bytes = Some(moment.sample.write.bytes * 3);
     }
-    let Cause::GcSteady {
-        write_amplification,
-    } = phases(&seen)[0].cause
-    else {
+    let Cause::GcSteady { write_amplification } = phases(&seen)[0].cause else {
         panic!("{:?}", phases(&seen));
     };
     assert_eq!(write_amplification, Some(3.0));
     seen.context.random = false;
-    assert_eq!(
-        causes(&seen),
-        [(0.0, "no change")],
-        "sequential writes are folded"
-    );
+    assert_eq!(causes(&seen), [(0.0, "no change")], "sequential writes are folded");
 }
 
 #[test]

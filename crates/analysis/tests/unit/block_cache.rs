@@ -10,12 +10,7 @@ fn span(readings: &[(bool, u64, u64)]) -> CounterSpan {
 
 #[test]
 fn hits_are_counted_from_the_end_of_the_ramp() {
-    let readings = [
-        (true, 0, 1000),
-        (true, 100, 2000),
-        (false, 850, 3000),
-        (false, 1000, 3200),
-    ];
+    let readings = [(true, 0, 1000), (true, 100, 2000), (false, 850, 3000), (false, 1000, 3200)];
     assert_eq!(hit_pct(&span(&readings), 1200), Some(75.0));
 }
 
@@ -25,20 +20,8 @@ fn counters_that_lack_most_reads_give_no_figure() {
     assert_eq!(hit_pct(&span(&readings), 80), Some(75.0));
     assert_eq!(hit_pct(&span(&readings), 81), None);
     assert_eq!(hit_pct(&span(&readings[..1]), 0), None, "one reading");
-    assert_eq!(
-        hit_pct(&span(&[(true, 5, 9), (false, 5, 9)]), 0),
-        None,
-        "no read"
-    );
-    assert_eq!(
-        hit_pct(&span(&[(true, 5, 9), (false, 1, 19)]), 10),
-        None,
-        "reset"
-    );
+    assert_eq!(hit_pct(&span(&[(true, 5, 9), (false, 5, 9)]), 0), None, "no read");
+    assert_eq!(hit_pct(&span(&[(true, 5, 9), (false, 1, 19)]), 10), None, "reset");
     assert_eq!(hit_pct(&CounterSpan::default(), 0), None);
-    assert_eq!(
-        hit_pct(&span(&readings), 0),
-        None,
-        "a cell of writes, reads counted late"
-    );
+    assert_eq!(hit_pct(&span(&readings), 0), None, "a cell of writes, reads counted late");
 }

@@ -25,8 +25,7 @@ fn drive(model: &str, link: &str) -> DriveRecord {
 fn measured(drive: DriveRecord, iops: f64) -> Run {
     let plan = fixtures::plan("random-read-public", fixtures::reads(4096, 1, 64));
     let mut run = fixtures::run(vec![drive]);
-    run.cells
-        .push(fixtures::cell(plan, iops, 400_000.0, 3, 0.0, 1));
+    run.cells.push(fixtures::cell(plan, iops, 400_000.0, 3, 0.0, 1));
     run
 }
 
@@ -55,9 +54,7 @@ fn input(run: &Run) -> CheckInput<'_> {
 fn rate_of(input: &CheckInput<'_>) -> Finding {
     let findings = check(input).unwrap().findings;
     let mut found = findings.into_iter();
-    found
-        .find(|f| f.about.starts_with("4K random reads"))
-        .unwrap()
+    found.find(|f| f.about.starts_with("4K random reads")).unwrap()
 }
 
 #[test]
@@ -78,12 +75,7 @@ fn a_rate_is_ranked_in_its_class_and_below_only_if_slower_than_all() {
         ("new", "16.0 GT/s PCIe x2", 20_000.0, Rating::CannotBeJudged),
         ("new", "unknown speed x?", 20_000.0, Rating::CannotBeJudged),
         // Its own model gave 304,477.
-        (
-            "Samsung SSD 980 PRO 1TB",
-            GEN3,
-            300_000.0,
-            Rating::AsExpected,
-        ),
+        ("Samsung SSD 980 PRO 1TB", GEN3, 300_000.0, Rating::AsExpected),
         ("Samsung SSD 980 PRO 1TB", GEN3, 200_000.0, Rating::Below),
         ("Samsung SSD 980 PRO 1TB", GEN3, 100_000.0, Rating::FarBelow),
     ] {
@@ -100,8 +92,7 @@ fn a_rate_is_ranked_in_its_class_and_below_only_if_slower_than_all() {
 #[test]
 fn a_layer_a_small_drive_and_a_doubtful_figure_are_not_judged() {
     let mut file = drive("", GEN3);
-    file.details
-        .insert(LAYERS.to_owned(), "a file (ext4)".to_owned());
+    file.details.insert(LAYERS.to_owned(), "a file (ext4)".to_owned());
     let run = measured(file, 1_000.0);
     let found = check(&input(&run)).unwrap();
     assert_eq!(found.rating, Rating::CannotBeJudged, "{found:?}");
@@ -149,43 +140,16 @@ fn what_was_seen_is_what_to_look_at_next() {
 fn health_and_data_sheet_are_judged_by_what_they_state() {
     let run = measured(drive("new", GEN3), 120_000.0);
     let of = |health: Option<Health>| {
-        let findings = check(&CheckInput {
-            health,
-            ..input(&run)
-        })
-        .unwrap()
-        .findings;
-        findings
-            .into_iter()
-            .find(|f| f.about == HEALTH)
-            .unwrap()
-            .rating
+        let findings = check(&CheckInput { health, ..input(&run) }).unwrap().findings;
+        findings.into_iter().find(|f| f.about == HEALTH).unwrap().rating
     };
     let log = Health::default;
     assert_eq!(of(None), Rating::CannotBeJudged);
     assert_eq!(of(Some(log())), Rating::AsExpected);
-    assert_eq!(
-        of(Some(Health {
-            media_errors: 1,
-            ..log()
-        })),
-        Rating::Below
-    );
-    assert_eq!(
-        of(Some(Health {
-            used_pct: 100,
-            ..log()
-        })),
-        Rating::Below
-    );
+    assert_eq!(of(Some(Health { media_errors: 1, ..log() })), Rating::Below);
+    assert_eq!(of(Some(Health { used_pct: 100, ..log() })), Rating::Below);
     let critical_warnings = vec!["reliability".to_owned()];
-    assert_eq!(
-        of(Some(Health {
-            critical_warnings,
-            ..log()
-        })),
-        Rating::FarBelow
-    );
+    assert_eq!(of(Some(Health { critical_warnings, ..log() })), Rating::FarBelow);
     // Healthy drives fall short of their data sheets, too.
     for (stated, rating, drive) in [
         (Rating::AsExpected, Rating::AsExpected, Rating::AsExpected),

@@ -9,8 +9,7 @@ fn run(spec: &str, first: f64, seed: u64) -> Run {
     (run.manifest.seed, run.manifest.run_id) = (seed, format!("run-{seed}"));
     for (bs, iops) in [(4096, first), (8192, 50e3)] {
         let plan = fixtures::plan("random-read", fixtures::reads(bs, 4, 8));
-        run.cells
-            .push(fixtures::cell(plan, iops, 32e9 / iops, 60, 0.02, seed));
+        run.cells.push(fixtures::cell(plan, iops, 32e9 / iops, 60, 0.02, seed));
     }
     run
 }
@@ -30,35 +29,19 @@ fn two_drives() {
     let all = compare_runs(&runs, ComparisonSettings::default());
     assert_eq!(all.by, SideKind::Drive);
     assert_eq!(
-        all.groups
-            .iter()
-            .map(DriveGroup::full_name)
-            .collect::<Vec<_>>(),
+        all.groups.iter().map(DriveGroup::full_name).collect::<Vec<_>>(),
         ["a (simulated)", "b (simulated)"]
     );
-    let [pair] = &all.pairs[..] else {
-        panic!("one pair")
-    };
+    let [pair] = &all.pairs[..] else { panic!("one pair") };
     assert_eq!(
-        pair.workloads
-            .iter()
-            .map(|w| w.label.as_str())
-            .collect::<Vec<_>>(),
+        pair.workloads.iter().map(|w| w.label.as_str()).collect::<Vec<_>>(),
         ["4 KiB", "8 KiB"]
     );
     // 20 % more in one run each: these runs differ, which says nothing of the drives. Of a tail
     // percentile not even that is known.
     for metric in [Metric::MibPerS, Metric::Iops, Metric::LatencyMean] {
-        assert_eq!(
-            answers(pair, metric)[0],
-            Difference::RunsDiffer,
-            "{metric:?}"
-        );
-        assert_ne!(
-            answers(pair, metric)[1],
-            Difference::RunsDiffer,
-            "{metric:?}"
-        );
+        assert_eq!(answers(pair, metric)[0], Difference::RunsDiffer, "{metric:?}");
+        assert_ne!(answers(pair, metric)[1], Difference::RunsDiffer, "{metric:?}");
         assert_eq!(pair.tally(metric).total(), 2);
     }
     assert_eq!(answers(pair, Metric::P99), [Difference::CannotTell; 2]);
@@ -79,14 +62,8 @@ fn two_drives() {
             .any(|n| n.starts_with("one run on each side: it says whether these runs differ"))
     );
     // Another order, another baseline.
-    let turned = compare_runs(
-        &[runs[1].clone(), runs[0].clone()],
-        ComparisonSettings::default(),
-    );
-    assert_eq!(
-        answers(&turned.pairs[0], Metric::Iops)[0],
-        Difference::RunsDiffer
-    );
+    let turned = compare_runs(&[runs[1].clone(), runs[0].clone()], ComparisonSettings::default());
+    assert_eq!(answers(&turned.pairs[0], Metric::Iops)[0], Difference::RunsDiffer);
 }
 
 /// Three runs of each drive: the 99th percentile of whole runs is answered too.
@@ -120,10 +97,7 @@ fn repeated_runs_of_a_drive_form_one_side() {
     ];
     let all = compare_runs(&runs, ComparisonSettings::default());
     let members: Vec<&[(usize, usize)]> = all.groups.iter().map(|g| g.members.as_slice()).collect();
-    assert_eq!(
-        members,
-        [&[(0, 0), (2, 0)][..], &[(1, 0), (3, 0)], &[(4, 0)]]
-    );
+    assert_eq!(members, [&[(0, 0), (2, 0)][..], &[(1, 0), (3, 0)], &[(4, 0)]]);
     assert_eq!(all.groups[2].name, "a, run 5", "names are unique");
     assert_eq!(all.pairs.len(), 2);
     let first = &all.pairs[0].workloads[0].metrics[1].comparison;
@@ -134,36 +108,19 @@ fn repeated_runs_of_a_drive_form_one_side() {
 #[test]
 fn runs_of_one_drive_are_before_and_after() {
     let all = compare_runs(
-        &[
-            run("sim:a", 100e3, 1),
-            run("sim:a", 80e3, 2),
-            run("sim:a", 100e3, 3),
-        ],
+        &[run("sim:a", 100e3, 1), run("sim:a", 80e3, 2), run("sim:a", 100e3, 3)],
         ComparisonSettings::default(),
     );
     assert_eq!(all.by, SideKind::Run);
     assert_eq!(
-        all.groups
-            .iter()
-            .map(|g| g.name.as_str())
-            .collect::<Vec<_>>(),
+        all.groups.iter().map(|g| g.name.as_str()).collect::<Vec<_>>(),
         ["a, run 1", "a, run 2", "a, run 3"]
     );
     for metric in [Metric::Iops, Metric::LatencyMean] {
-        assert_eq!(
-            answers(&all.pairs[0], metric)[0],
-            Difference::RunsDiffer,
-            "{metric:?}"
-        );
+        assert_eq!(answers(&all.pairs[0], metric)[0], Difference::RunsDiffer, "{metric:?}");
     }
-    assert_ne!(
-        answers(&all.pairs[1], Metric::Iops)[0],
-        Difference::RunsDiffer
-    );
-    assert_eq!(
-        compare_runs(&[run("sim:a", 1e3, 1)], ComparisonSettings::default()).pairs,
-        []
-    );
+    assert_ne!(answers(&all.pairs[1], Metric::Iops)[0], Difference::RunsDiffer);
+    assert_eq!(compare_runs(&[run("sim:a", 1e3, 1)], ComparisonSettings::default()).pairs, []);
     assert_eq!(compare_runs(&[], ComparisonSettings::default()).groups, []);
 }
 
@@ -171,10 +128,7 @@ fn runs_of_one_drive_are_before_and_after() {
 #[test]
 fn runs_before_and_after_a_change_are_pooled() {
     let level = [100e3, 100.5e3, 99.5e3, 90e3, 90.5e3, 89.5e3];
-    let runs: Vec<Run> = (1..)
-        .zip(&level)
-        .map(|(seed, iops)| run("sim:a", *iops, seed))
-        .collect();
+    let runs: Vec<Run> = (1..).zip(&level).map(|(seed, iops)| run("sim:a", *iops, seed)).collect();
     let all = before_after(&runs, 3, ComparisonSettings::default()).unwrap();
     assert_eq!(all.by, SideKind::BeforeAfter);
     let names: Vec<&str> = all.groups.iter().map(|g| g.name.as_str()).collect();
@@ -222,30 +176,19 @@ fn sides_that_cannot_be_compared_are_refused_with_the_reason() {
     assert!(error(&[a.clone(), b.clone(), a.clone()], 1).contains("run run-1 is given twice"));
     let other = run("sim:b", 90e3, 3);
     let text = error(&[a.clone(), other], 1);
-    assert!(
-        text.contains("run run-3 measured sim:b, run run-1 measured sim:a"),
-        "{text}"
-    );
+    assert!(text.contains("run run-3 measured sim:b, run run-1 measured sim:a"), "{text}");
     assert!(text.contains("`assay compare RUN...`"), "{text}");
     let mut other = b.clone();
     other.manifest.suite.name = "load".to_owned();
     let text = error(&[a.clone(), other], 1);
-    assert!(
-        text.contains("run run-2 is of suite \"load\", run run-1 of \"made\""),
-        "{text}"
-    );
+    assert!(text.contains("run run-2 is of suite \"load\", run run-1 of \"made\""), "{text}");
     let mut same = b;
     (same.manifest.seed, same.cells) = (1, a.cells.clone());
     assert!(error(&[a.clone(), same.clone()], 1).contains("the same simulation"));
     // Pooled by drive, such runs are noted.
     let pooled = compare_runs(&[a, same, run("sim:b", 90e3, 5)], terms);
     let notes = &pooled.pairs[0].notes;
-    assert!(
-        notes
-            .iter()
-            .any(|n| n.contains("same seed repeat each other")),
-        "{notes:?}"
-    );
+    assert!(notes.iter().any(|n| n.contains("same seed repeat each other")), "{notes:?}");
 }
 
 #[test]
@@ -258,11 +201,7 @@ fn real_drives_are_identified_by_serial() {
         r
     };
     let all = compare_runs(
-        &[
-            real("/dev/nvme0n1", "S1"),
-            real("/dev/nvme1n1", "S2"),
-            real("/dev/nvme3n1", "S1"),
-        ],
+        &[real("/dev/nvme0n1", "S1"), real("/dev/nvme1n1", "S2"), real("/dev/nvme3n1", "S1")],
         ComparisonSettings::default(),
     );
     assert_eq!(all.groups.len(), 2);
@@ -277,22 +216,10 @@ fn unmatched_cells_are_counted_and_scales_reported() {
     b.cells[0].plan.workload.span_bytes = 5;
     let all = compare_runs(&[run("sim:a", 100e3, 1), b], ComparisonSettings::default());
     let pair = &all.pairs[0];
-    assert_eq!(
-        pair.workloads.len(),
-        1,
-        "areas may differ, block sizes may not"
-    );
+    assert_eq!(pair.workloads.len(), 1, "areas may differ, block sizes may not");
     assert_eq!(pair.workloads[0].label, "");
-    assert!(
-        pair.notes.iter().any(|n| n.starts_with("2 workloads")),
-        "{:?}",
-        pair.notes
-    );
-    assert!(
-        pair.notes.iter().any(|n| n.contains("--scale 0.1, 1")),
-        "{:?}",
-        pair.notes
-    );
+    assert!(pair.notes.iter().any(|n| n.starts_with("2 workloads")), "{:?}", pair.notes);
+    assert!(pair.notes.iter().any(|n| n.contains("--scale 0.1, 1")), "{:?}", pair.notes);
 }
 
 /// Of seven rounds with a window of five, the first two (fast, fresh) do not count.
@@ -304,15 +231,9 @@ fn only_the_last_window_of_rounds_counts() {
             let mut plan = fixtures::plan("iops", fixtures::reads(4096, 1, 1));
             plan.id = format!("iops/round={number}");
             plan.view = Some(CellView::Rounds);
-            plan.round = Some(Round {
-                number,
-                most: 25,
-                window: 5,
-                tracked: true,
-            });
+            plan.round = Some(Round { number, most: 25, window: 5, tracked: true });
             let iops = if number <= 2 { 500e3 } else { level };
-            run.cells
-                .push(fixtures::cell(plan, iops, 1e5, 20, 0.02, number.into()));
+            run.cells.push(fixtures::cell(plan, iops, 1e5, 20, 0.02, number.into()));
         }
         run
     };
@@ -320,14 +241,9 @@ fn only_the_last_window_of_rounds_counts() {
         &[rounds("sim:a", 100e3), rounds("sim:b", 110e3)],
         ComparisonSettings::default(),
     );
-    let [workload] = &all.pairs[0].workloads[..] else {
-        panic!("one workload")
-    };
+    let [workload] = &all.pairs[0].workloads[..] else { panic!("one workload") };
     let iops = &workload.metrics[1];
-    assert!(
-        (iops.baseline.unwrap() / 100e3 - 1.0).abs() < 0.02,
-        "{iops:?}"
-    );
+    assert!((iops.baseline.unwrap() / 100e3 - 1.0).abs() < 0.02, "{iops:?}");
     assert_eq!(iops.comparison.answer, Difference::RunsDiffer);
 }
 
@@ -342,14 +258,8 @@ fn streams_are_compared_length_by_length() {
                 let mut plan = fixtures::plan("streams", fixtures::reads(131_072, 32, 1));
                 plan.workload.span_bytes = chunks * 131_072;
                 plan.view = Some(CellView::Peak);
-                plan.round = Some(Round {
-                    number,
-                    most: 3,
-                    window: 3,
-                    tracked: false,
-                });
-                run.cells
-                    .push(fixtures::cell(plan, iops, 1e5, 20, 0.02, number.into()));
+                plan.round = Some(Round { number, most: 3, window: 3, tracked: false });
+                run.cells.push(fixtures::cell(plan, iops, 1e5, 20, 0.02, number.into()));
             }
         }
         run
@@ -365,11 +275,7 @@ fn streams_are_compared_length_by_length() {
     for (ratio, expected) in ratios.zip([2.0, 0.5]) {
         assert!((ratio.unwrap() / expected - 1.0).abs() < 0.02, "{ratio:?}");
     }
-    assert!(
-        pair.notes
-            .iter()
-            .any(|n| n.starts_with("1 workloads were measured on one side"))
-    );
+    assert!(pair.notes.iter().any(|n| n.starts_with("1 workloads were measured on one side")));
 }
 
 /// Another mix with the same largest block, and the same job with a rate limit, are different
@@ -380,8 +286,7 @@ fn different_workloads_are_not_compared() {
         let mut run = fixtures::run(vec![fixtures::drive("sim:a")]);
         let mut plan = fixtures::plan("job", fixtures::reads(65_536, 8, 1));
         plan.workload.options = format!("--rw randread {options} --size 1073741824 --seed {seed}");
-        run.cells
-            .push(fixtures::cell(plan, 1e4, 1e5, 20, 0.02, seed));
+        run.cells.push(fixtures::cell(plan, 1e4, 1e5, 20, 0.02, seed));
         run
     };
     let matched = |a: &str, b: &str| {
@@ -392,10 +297,7 @@ fn different_workloads_are_not_compared() {
     assert_eq!(matched("--bs 64k", "--bs 4k/50:64k/50"), 0);
     assert_eq!(matched("--bs 4k/50:64k/50", "--bs 4k/50:64k/50"), 1);
     assert_eq!(matched("--bs 64k", "--bs 64k --rate_iops 2000"), 0);
-    assert_eq!(
-        matched("--bs 64k", "--bs 64k --random_distribution zipf:1.1"),
-        0
-    );
+    assert_eq!(matched("--bs 64k", "--bs 64k --random_distribution zipf:1.1"), 0);
     assert_eq!(matched("--bs 64k", "--bs 64k --verify"), 0);
 }
 
@@ -418,14 +320,8 @@ fn short_runs_need_repeating() {
         &[short("sim:a", 1e5, 1), short("sim:b", 1.3e5, 2)],
         ComparisonSettings::default(),
     );
-    assert_eq!(
-        answers(&once.pairs[0], Metric::Iops),
-        [Difference::CannotTell]
-    );
-    let why = once.pairs[0].workloads[0].metrics[1]
-        .comparison
-        .why
-        .as_ref();
+    assert_eq!(answers(&once.pairs[0], Metric::Iops), [Difference::CannotTell]);
+    let why = once.pairs[0].workloads[0].metrics[1].comparison.why.as_ref();
     let expected = "a single run per side, and no interval within it: too short: 5 seconds, at \
                     least 30 are needed";
     assert_eq!(why.unwrap(), expected);
@@ -436,10 +332,7 @@ fn short_runs_need_repeating() {
         short("sim:b", 1.3e5, 4),
     ];
     assert_eq!(
-        answers(
-            &compare_runs(&runs, ComparisonSettings::default()).pairs[0],
-            Metric::Iops
-        ),
+        answers(&compare_runs(&runs, ComparisonSettings::default()).pairs[0], Metric::Iops),
         [Difference::Faster]
     );
 }
@@ -479,9 +372,6 @@ fn what_tells_workloads_apart_that_one_side_has_alone_is_named() {
         let notes = pair.notes.join("\n");
         assert!(notes.contains(expected), "{notes}");
     }
-    let all = compare_runs(
-        &[limited(1, 5e3), limited(2, 5e3)],
-        ComparisonSettings::default(),
-    );
+    let all = compare_runs(&[limited(1, 5e3), limited(2, 5e3)], ComparisonSettings::default());
     assert_eq!(all.pairs[0].workloads.len(), 1);
 }

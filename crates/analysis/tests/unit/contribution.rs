@@ -23,18 +23,11 @@ fn own() -> Run {
 fn a_contribution_joins_the_table_and_names_nobody() {
     let found = contribution(&own()).unwrap();
     assert_eq!(found.figures, 2, "{}", found.csv);
-    assert!(
-        !found.csv.to_lowercase().contains("secret"),
-        "{}",
-        found.csv
-    );
+    assert!(!found.csv.to_lowercase().contains("secret"), "{}", found.csv);
     let mut table = PublicTable::built_in().clone();
     let before = (table.drives.len(), table.figures.len());
     table.add(found.csv.as_bytes()).unwrap();
-    assert_eq!(
-        (table.drives.len(), table.figures.len()),
-        (before.0 + 1, before.1 + 2)
-    );
+    assert_eq!((table.drives.len(), table.figures.len()), (before.0 + 1, before.1 + 2));
     // Another unit of the model stands beside it, the drive itself does not.
     let beside = |run: &Run| {
         let mut all = rank(run, 0, &table).figures.into_iter();
@@ -63,11 +56,7 @@ fn what_is_no_measurement_of_a_drive_is_left_out() {
         advice: String::new(),
     });
     let mut zipf = own();
-    zipf.cells[0]
-        .plan
-        .workload
-        .options
-        .push_str(" --random_distribution zipf:1.2");
+    zipf.cells[0].plan.workload.options.push_str(" --random_distribution zipf:1.2");
     for (other, reason) in [
         (simulated, "simulated"),
         (file, "not a drive"),
@@ -98,15 +87,9 @@ fn a_file_with_a_senseless_figure_is_refused() {
     let good = contribution(&own()).unwrap().csv;
     let mut table = PublicTable::default();
     for (text, reason) in [
-        (
-            good.replace("123456.0", "-1.0"),
-            "line 2: no positive value",
-        ),
+        (good.replace("123456.0", "-1.0"), "line 2: no positive value"),
         (good.replace("123456.0", "nan"), "line 2: no positive value"),
-        (
-            good.replace("randread,4096", "randread,0"),
-            "line 2: a block size of 0",
-        ),
+        (good.replace("randread,4096", "randread,0"), "line 2: a block size of 0"),
         ("a,b\n1,2\n".to_owned(), "missing field"),
     ] {
         let error = table.add(text.as_bytes()).unwrap_err().to_string();

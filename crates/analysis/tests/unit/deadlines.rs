@@ -11,11 +11,7 @@ fn reads(latencies_us: &[u64], errors: u64) -> CellDrive {
     }
     CellDrive {
         result: Some(CellResult {
-            read: OpSummary {
-                ios: latencies_us.len() as u64,
-                errors,
-                ..OpSummary::default()
-            },
+            read: OpSummary { ios: latencies_us.len() as u64, errors, ..OpSummary::default() },
             ..CellResult::default()
         }),
         distributions: vec![(Op::Read, histogram.cumulative())],
@@ -41,19 +37,11 @@ fn slower_and_failed_operations_miss_a_deadline() {
 fn a_deadline_within_a_bucket_counts_the_bucket_as_missed() {
     let drive = reads(&[10_000; 10], 0);
     let missed = |deadline| misses_of_cell(&drive, Nanos(deadline))[0].missed;
-    assert_eq!(
-        missed(10_000_000),
-        0,
-        "the longest latency is known exactly"
-    );
+    assert_eq!(missed(10_000_000), 0, "the longest latency is known exactly");
     assert_eq!(missed(9_999_999), 10);
     let drive = reads(&[10_000, 10_001, 30_000], 0);
     assert_eq!(misses_of_cell(&drive, Nanos(10_000_000))[0].missed, 3);
-    assert_eq!(
-        misses_of_cell(&drive, Nanos(10_020_000))[0].missed,
-        1,
-        "0.2 % above"
-    );
+    assert_eq!(misses_of_cell(&drive, Nanos(10_020_000))[0].missed, 1, "0.2 % above");
 }
 
 #[test]

@@ -10,17 +10,11 @@ use crate::fixtures::{drive, plan, run};
 const GB: u64 = 1_000_000_000;
 
 fn origin(unit_bytes: u64) -> CounterOrigin {
-    CounterOrigin {
-        source: CounterSource::OcpSmart,
-        unit_bytes,
-    }
+    CounterOrigin { source: CounterSource::OcpSmart, unit_bytes }
 }
 
 fn origins(host: u64, media: u64) -> Origins {
-    Origins {
-        media: origin(media),
-        host: origin(host),
-    }
+    Origins { media: origin(media), host: origin(host) }
 }
 
 fn readings(counters: &[(u64, u64, u64)]) -> Vec<TelemetryRecord> {
@@ -37,22 +31,14 @@ fn readings(counters: &[(u64, u64, u64)]) -> Vec<TelemetryRecord> {
 fn cell(step: &str, round: u32, counters: &[(u64, u64, u64)]) -> CellRecord {
     let mut plan = plan(step, WorkloadRecord::default());
     plan.id = format!("{step}/{round}");
-    plan.round = (round > 0).then_some(Round {
-        number: round,
-        most: 3,
-        window: 2,
-        tracked: true,
-    });
+    plan.round = (round > 0).then_some(Round { number: round, most: 3, window: 2, tracked: true });
     CellRecord {
         plan,
         state: CellState::Finished,
         drives: vec![CellDrive {
             drive: 0,
             result: Some(CellResult {
-                write: OpSummary {
-                    bytes: 1,
-                    ..OpSummary::default()
-                },
+                write: OpSummary { bytes: 1, ..OpSummary::default() },
                 ..CellResult::default()
             }),
             series: Vec::new(),
@@ -87,12 +73,7 @@ fn the_span_begins_with_the_last_reading_of_the_ramp() {
         let found = growth_of(&cell.plan, &cell.drives[0].telemetry);
         found.map(|growth| (growth.host_bytes, growth.media_bytes))
     };
-    let counters = [
-        (0, 100, 1000),
-        (1, 200, 1500),
-        (2, 300, 1800),
-        (3, 400, 1900),
-    ];
+    let counters = [(0, 100, 1000), (1, 200, 1500), (2, 300, 1800), (3, 400, 1900)];
     assert_eq!(growth(0, &counters), Ok((300, 900)));
     assert_eq!(growth(1, &counters), Ok((200, 400)));
     assert_eq!(growth(2, &counters), Ok((100, 100)));
@@ -108,11 +89,7 @@ fn the_span_begins_with_the_last_reading_of_the_ramp() {
 #[test]
 fn a_figure_needs_counters_that_are_fine_enough() {
     let of = |host_bytes: u64, media_bytes: u64, origins: Origins| {
-        let growth = Growth {
-            host_bytes,
-            media_bytes,
-            pairs: 1,
-        };
+        let growth = Growth { host_bytes, media_bytes, pairs: 1 };
         amplification(growth, &origins)
     };
     // Exact counters: exact at any size.
@@ -123,19 +100,13 @@ fn a_figure_needs_counters_that_are_fine_enough() {
     let steps = origins(512_000, 1);
     assert!(of(10_752_000, 20_000_000, steps).is_ok());
     let few = of(10_240_000, 20_000_000, steps).unwrap_err();
-    let coarse = NoAmplification::Coarse {
-        host_bytes: 10_240_000,
-        unit_bytes: (512_000, 1),
-    };
+    let coarse = NoAmplification::Coarse { host_bytes: 10_240_000, unit_bytes: (512_000, 1) };
     assert_eq!(few, coarse);
     assert!(few.to_string().contains("5 %"), "{few}");
     // Both in billions: 41 of each.
     assert!(of(41 * GB, 41 * GB, origins(GB, GB)).is_ok());
     assert!(of(40 * GB, 40 * GB, origins(GB, GB)).is_err());
-    assert_eq!(
-        of(0, 5, origins(1, 1)),
-        Err(NoAmplification::NothingWritten)
-    );
+    assert_eq!(of(0, 5, origins(1, 1)), Err(NoAmplification::NothingWritten));
 }
 
 #[test]
@@ -144,21 +115,9 @@ fn a_step_is_the_sum_of_its_cells_and_a_window_of_its_rounds() {
     let mib = |n: u64| n * 1_000_000;
     run.cells = vec![
         cell("fill", 0, &[(0, 0, 0), (9, mib(1000), mib(1000))]),
-        cell(
-            "work",
-            1,
-            &[(0, mib(1000), mib(1000)), (9, mib(1100), mib(1500))],
-        ),
-        cell(
-            "work",
-            2,
-            &[(0, mib(1100), mib(1500)), (9, mib(1200), mib(1800))],
-        ),
-        cell(
-            "work",
-            3,
-            &[(0, mib(1200), mib(1800)), (9, mib(1300), mib(2100))],
-        ),
+        cell("work", 1, &[(0, mib(1000), mib(1000)), (9, mib(1100), mib(1500))]),
+        cell("work", 2, &[(0, mib(1100), mib(1500)), (9, mib(1200), mib(1800))]),
+        cell("work", 3, &[(0, mib(1200), mib(1800)), (9, mib(1300), mib(2100))]),
     ];
     type Factor = (String, Option<(u32, u32)>, f64);
     let factors = |run: &Run| -> Vec<Factor> {
@@ -167,10 +126,7 @@ fn a_step_is_the_sum_of_its_cells_and_a_window_of_its_rounds() {
         known.collect()
     };
     let all = |step: &str, factor| (step.to_owned(), None, factor);
-    assert_eq!(
-        factors(&run),
-        [all("fill", 1.0), all("work", 1100.0 / 300.0)]
-    );
+    assert_eq!(factors(&run), [all("fill", 1.0), all("work", 1100.0 / 300.0)]);
     run.steady = vec![SteadyRecord {
         drive: 0,
         step: "work".to_owned(),
@@ -186,9 +142,7 @@ fn a_step_is_the_sum_of_its_cells_and_a_window_of_its_rounds() {
     assert_eq!(rated.host_bytes, 1e15);
     assert!((rated.left_bytes - (1e15 - 0.7e9)).abs() < 1.0);
     assert_eq!(rated.drive_writes_per_day, None, "no warranty is stated");
-    run.manifest
-        .parameters
-        .insert(WARRANTY_YEARS.to_owned(), "5".to_owned());
+    run.manifest.parameters.insert(WARRANTY_YEARS.to_owned(), "5".to_owned());
     let rated = of_steps(&run, 0)[2].rated.unwrap();
     let per_day = rated.drive_writes_per_day.unwrap();
     assert!((per_day - 1000.0 / 365.0 / 5.0).abs() < 1e-9, "{per_day}");
@@ -199,10 +153,7 @@ fn a_step_is_the_sum_of_its_cells_and_a_window_of_its_rounds() {
     let missing = Err(NoAmplification::OneReading);
     assert_eq!(steps[1].amplification, missing);
     assert_eq!(of_window(&run, 0, "work", (2, 3)), Some(missing));
-    assert_eq!(
-        of_window(&run, 0, "work", (3, 3)).unwrap().unwrap().factor,
-        3.0
-    );
+    assert_eq!(of_window(&run, 0, "work", (3, 3)).unwrap().unwrap().factor, 3.0);
     // Without a rated endurance there is none of a workload.
     let mut unrated = real(None);
     unrated.cells = run.cells;
@@ -218,19 +169,12 @@ fn folders_of_earlier_versions_have_the_counters_of_c0h() {
         before,
         Origins {
             media: origin(1),
-            host: CounterOrigin {
-                source: CounterSource::Smart,
-                unit_bytes: 512_000
-            },
+            host: CounterOrigin { source: CounterSource::Smart, unit_bytes: 512_000 },
         }
     );
     let simulated = super::origins(&drive("sim:samsung-951")).unwrap();
     assert_eq!(simulated.media.source, CounterSource::Simulated);
-    record.endurance = Some(EnduranceCounters {
-        media: None,
-        host: before.host,
-        rated: None,
-    });
+    record.endurance = Some(EnduranceCounters { media: None, host: before.host, rated: None });
     assert_eq!(super::origins(&record), None);
 }
 

@@ -28,10 +28,7 @@ fn point(index: u32, op: Op, ios: u64, mean: f64) -> OpSample {
 fn drive(series: Vec<OpSample>, elapsed_s: u64) -> CellDrive {
     CellDrive {
         drive: 0,
-        result: Some(CellResult {
-            elapsed: Nanos::from_secs(elapsed_s),
-            ..CellResult::default()
-        }),
+        result: Some(CellResult { elapsed: Nanos::from_secs(elapsed_s), ..CellResult::default() }),
         series,
         telemetry: Vec::new(),
         distributions: Vec::new(),
@@ -62,15 +59,10 @@ fn means_are_those_of_the_result() {
 
 #[test]
 fn silent_seconds_count_as_zero() {
-    let series = (1..161)
-        .filter(|i| i % 4 > 0)
-        .map(|i| point(i, Op::Write, 600, 1e5))
-        .collect();
+    let series = (1..161).filter(|i| i % 4 > 0).map(|i| point(i, Op::Write, 600, 1e5)).collect();
     // Every fourth second without completions, and two at the end: filled in when a run is read.
     let series: Vec<OpSample> = series;
-    let spans = series
-        .iter()
-        .map(|p| ((p.index, !p.ramp), (p.start, p.end)));
+    let spans = series.iter().map(|p| ((p.index, !p.ramp), (p.start, p.end)));
     let mut budget = silent::SilentBudget::of(series.len());
     let spans = spans.collect();
     let mut series = silent::fill_gaps(series.clone(), &spans, Nanos::ZERO, &mut budget);
@@ -82,9 +74,8 @@ fn silent_seconds_count_as_zero() {
 
 #[test]
 fn a_short_last_interval_counts_but_is_no_sample() {
-    let mut series: Vec<OpSample> = (1..41)
-        .map(|i| point(i, Op::Read, 590 + 10 * u64::from(i % 2), 1e5))
-        .collect();
+    let mut series: Vec<OpSample> =
+        (1..41).map(|i| point(i, Op::Read, 590 + 10 * u64::from(i % 2), 1e5)).collect();
     let mut stump = point(41, Op::Read, 149, 1e5);
     stump.end = stump.start + Nanos::from_millis(250);
     let latency = stump.latency;
@@ -121,16 +112,8 @@ fn rounds_are_concatenated() {
     };
     let (a, b) = (round(1000, 30), round(1100, 30));
     let e = of_several([&a, &b]).iops.unwrap_err();
-    assert!(matches!(
-        e.reason,
-        NoInterval::Dependent { samples: 60, .. }
-    ));
-    assert!(
-        e.to_string()
-            .starts_with("successive intervals depend on each other over")
-    );
-    let e = of_several([&round(1000, 18), &round(1000, 18)])
-        .iops
-        .unwrap();
+    assert!(matches!(e.reason, NoInterval::Dependent { samples: 60, .. }));
+    assert!(e.to_string().starts_with("successive intervals depend on each other over"));
+    let e = of_several([&round(1000, 18), &round(1000, 18)]).iops.unwrap();
     assert_eq!((e.mean, e.samples), (1001.0, 36));
 }

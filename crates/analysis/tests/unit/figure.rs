@@ -59,17 +59,10 @@ fn the_table_of_figures_in_the_docs_is_the_registry() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/suites.md");
     let page = std::fs::read_to_string(page).unwrap();
     let heading = "\n| figure | unit | better | needs | meaning |\n|---|---|---|---|---|\n";
-    let (_, table) = page
-        .split_once(heading)
-        .expect("docs/suites.md has the table");
+    let (_, table) = page.split_once(heading).expect("docs/suites.md has the table");
     let (table, _) = table.split_once("\n\n").unwrap();
     let rows: Vec<String> = table_rows().collect();
-    assert_eq!(
-        table,
-        rows.join("\n"),
-        "the table must be:\n{}",
-        rows.join("\n")
-    );
+    assert_eq!(table, rows.join("\n"), "the table must be:\n{}", rows.join("\n"));
 }
 
 /// A run of one cell with intervals of a second at these rates, MiB/s.
@@ -103,11 +96,7 @@ fn too_few_samples_are_not_measured() {
     let result = |samples| CellResult {
         read: assay_stats::OpSummary {
             ios: samples,
-            latency_ns: LatencySummary {
-                samples,
-                p99: 5_000,
-                ..LatencySummary::default()
-            },
+            latency_ns: LatencySummary { samples, p99: 5_000, ..LatencySummary::default() },
             ..Default::default()
         },
         ..CellResult::default()

@@ -4,10 +4,8 @@ use super::*;
 use crate::fixtures;
 
 fn cell(step: &str, rw: &str, iops: f64, p99: u64) -> CellRecord {
-    let workload = assay_store::model::WorkloadRecord {
-        rw: rw.to_owned(),
-        ..fixtures::reads(4096, 1, 1)
-    };
+    let workload =
+        assay_store::model::WorkloadRecord { rw: rw.to_owned(), ..fixtures::reads(4096, 1, 1) };
     let mut plan = fixtures::plan(step, workload);
     plan.id = format!("{step}/{rw}");
     plan.view = Some(CellView::Fill);
@@ -15,11 +13,7 @@ fn cell(step: &str, rw: &str, iops: f64, p99: u64) -> CellRecord {
     record.drives = vec![fixtures::drive_reading(OpSummary {
         ios: 1000,
         iops,
-        latency_ns: LatencySummary {
-            samples: 1000,
-            p99,
-            ..LatencySummary::default()
-        },
+        latency_ns: LatencySummary { samples: 1000, p99, ..LatencySummary::default() },
         ..OpSummary::default()
     })];
     record
@@ -38,10 +32,7 @@ fn a_state_is_compared_with_the_first_cell_of_the_same_workload() {
     assert_eq!(effect(0), None, "the reference itself");
     assert_eq!(effect(1), None);
     let both = |of_empty_pct, p99_ratio| {
-        Some(FillEffect {
-            of_empty_pct: Some(of_empty_pct),
-            p99_ratio: Some(p99_ratio),
-        })
+        Some(FillEffect { of_empty_pct: Some(of_empty_pct), p99_ratio: Some(p99_ratio) })
     };
     assert_eq!(effect(2), both(20.0, 10.0));
     assert_eq!(effect(3), both(80.0, 2.5));

@@ -28,15 +28,8 @@ fn on_day(day: f64, readings: Vec<TelemetryRecord>) -> Run {
     record.model = "M".to_owned();
     record.serial = "S".to_owned();
     // Counters of single bytes.
-    let origin = CounterOrigin {
-        source: CounterSource::OcpSmart,
-        unit_bytes: 1,
-    };
-    record.endurance = Some(EnduranceCounters {
-        media: Some(origin),
-        host: origin,
-        rated: None,
-    });
+    let origin = CounterOrigin { source: CounterSource::OcpSmart, unit_bytes: 1 };
+    record.endurance = Some(EnduranceCounters { media: Some(origin), host: origin, rated: None });
     let mut made = run(vec![record]);
     let at = jiff::Timestamp::from_second(START_S + (day * DAY_S) as i64).unwrap();
     made.manifest.created = at.to_string();
@@ -93,10 +86,7 @@ fn too_few_runs_or_too_little_wear_give_no_date_but_the_reason() {
     assert!(health_trends(&worn([0])).is_empty(), "one run is no trend");
     // Without Percentage Used.
     let mut runs = worn([0, 60, 90, 120]);
-    for reading in runs
-        .iter_mut()
-        .flat_map(|run| &mut run.cells[0].drives[0].telemetry)
-    {
+    for reading in runs.iter_mut().flat_map(|run| &mut run.cells[0].drives[0].telemetry) {
         reading.percentage_used = None;
     }
     assert!(health_trends(&runs).is_empty());
@@ -208,15 +198,10 @@ fn the_months_of_a_model_drive_have_their_write_amplification() {
         before = after;
     }
     let trend = health_trends(&runs).remove(0);
-    let found: Vec<f64> = trend.points[1..]
-        .iter()
-        .map(|point| point.amplification_since.unwrap())
-        .collect();
+    let found: Vec<f64> =
+        trend.points[1..].iter().map(|point| point.amplification_since.unwrap()).collect();
     assert_eq!(found, truth);
-    assert!(
-        found[0] < 1.1 && found[2] > 3.5 && found[3] < 1.1,
-        "{found:?}"
-    );
+    assert!(found[0] < 1.1 && found[2] > 3.5 && found[3] < 1.1, "{found:?}");
     let life = trend.points[4].amplification_of_life().unwrap();
     assert!(life > found[3] && life < found[2], "{life} {found:?}");
 }

@@ -34,15 +34,8 @@ fn cell(id: &str, kind: CellKind, bytes: &[u64], values: &[(&str, f64)]) -> Cell
         state: CellState::Finished,
         drives: vec![CellDrive {
             drive: 0,
-            result: Some(CellResult {
-                values,
-                ..CellResult::default()
-            }),
-            series: bytes
-                .iter()
-                .zip(0..)
-                .map(|(b, second)| written(second, *b))
-                .collect(),
+            result: Some(CellResult { values, ..CellResult::default() }),
+            series: bytes.iter().zip(0..).map(|(b, second)| written(second, *b)).collect(),
             ..CellDrive::default()
         }],
         host: Vec::new(),
@@ -55,10 +48,7 @@ fn probe() -> CellRecord {
 }
 
 fn of_cells(cells: Vec<CellRecord>) -> Run {
-    Run {
-        cells,
-        ..run(vec![drive("sim:d")])
-    }
+    Run { cells, ..run(vec![drive("sim:d")]) }
 }
 
 /// The end of a preparation, a fifth of the area, by what a later probe found.
@@ -71,22 +61,14 @@ fn a_preparation_is_compared_with_a_later_probe() {
         panic!("{found:?}");
     };
     assert_eq!((left.cell.as_str(), left.at_pct), ("two", 135.0));
-    assert!(
-        left.text.contains("135 % of the steady rate of 4 KiB"),
-        "{left:?}"
-    );
+    assert!(left.text.contains("135 % of the steady rate of 4 KiB"), "{left:?}");
     // Not of passes that draw each block once, whose last writes find blocks without valid data.
     let mut covering = two_passes.clone();
     covering.plan.workload.options = "--rw randwrite --random_distribution cover".to_owned();
     assert_eq!(of_drive(&of_cells(vec![covering, probe()]), 0), []);
     // Not by a probe that did not end, nor one of another area.
     let mut failed = probe();
-    failed.drives[0]
-        .result
-        .as_mut()
-        .unwrap()
-        .values
-        .remove(PROBE_START_PCT);
+    failed.drives[0].result.as_mut().unwrap().values.remove(PROBE_START_PCT);
     let mut small = probe();
     small.plan.workload.span_bytes /= 2;
     for other in [failed, small] {
@@ -121,10 +103,7 @@ fn a_cell_begins_steady_after_a_probe() {
     };
     assert!(began(vec![probe()]));
     assert!(!began(vec![]));
-    assert!(!began(vec![
-        probe(),
-        cell("fill", CellKind::Prepare, &[], &[])
-    ]));
+    assert!(!began(vec![probe(), cell("fill", CellKind::Prepare, &[], &[])]));
     let mut restored = probe();
     restored.drives[0].result = None;
     restored.state = CellState::Skipped("not needed: steady".to_owned());
@@ -170,9 +149,5 @@ fn a_cell_begins_steady_after_a_sequential_pass() {
     // A random pass writes each block once, and is far from steady state.
     let random = cell("pass", CellKind::Prepare, &whole, &[]);
     let measured = cell("measured", CellKind::Measure, &[], &[]);
-    assert!(!began_steady(
-        &of_cells(vec![random, measured.clone()]),
-        &measured,
-        0
-    ));
+    assert!(!began_steady(&of_cells(vec![random, measured.clone()]), &measured, 0));
 }

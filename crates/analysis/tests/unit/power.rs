@@ -3,14 +3,11 @@ use assay_store::model::TelemetryRecord;
 use super::*;
 
 fn part(readings_mw: &[u64]) -> CellDrive {
-    let telemetry = readings_mw
-        .iter()
-        .zip(1..)
-        .map(|(&mw, at)| TelemetryRecord {
-            at: Nanos::from_secs(at),
-            power_mw: Some(mw),
-            ..TelemetryRecord::default()
-        });
+    let telemetry = readings_mw.iter().zip(1..).map(|(&mw, at)| TelemetryRecord {
+        at: Nanos::from_secs(at),
+        power_mw: Some(mw),
+        ..TelemetryRecord::default()
+    });
     CellDrive {
         drive: 0,
         result: None,

@@ -34,23 +34,15 @@ fn queue(load: f64, exponential: bool, slots: usize, seed: u64) -> Truth {
     for i in 0..IOS {
         intended += rng.exponential(SERVICE_NS / load);
         // A slot is free when the I/O that many before has completed.
-        let submitted = i
-            .checked_sub(slots)
-            .map_or(intended, |before| intended.max(completions[before]));
-        let service = if exponential {
-            rng.exponential(SERVICE_NS)
-        } else {
-            SERVICE_NS
-        };
+        let submitted =
+            i.checked_sub(slots).map_or(intended, |before| intended.max(completions[before]));
+        let service = if exponential { rng.exponential(SERVICE_NS) } else { SERVICE_NS };
         let begun = free_at.max(submitted);
         free_at = begun + service;
         completions[i] = free_at;
         latency.record(Nanos((free_at - intended).round() as u64));
         from_submission.record(Nanos((free_at - submitted).round() as u64));
-        for (sum, part) in sums
-            .iter_mut()
-            .zip([service, begun - submitted, submitted - intended])
-        {
+        for (sum, part) in sums.iter_mut().zip([service, begun - submitted, submitted - intended]) {
             *sum += part / IOS as f64;
         }
     }
@@ -72,10 +64,7 @@ fn curve(loads: &[f64], exponential: bool, slots: usize) -> (Run, Vec<Truth>) {
         let truth = queue(percent / 100.0, exponential, slots, seed as u64);
         let mut plan = fixtures::plan("load", fixtures::reads(4096, 1, slots as u32));
         plan.id = format!("load/{percent}");
-        plan.load = Some(OfferedLoad {
-            of: "saturated".to_owned(),
-            percent: *percent,
-        });
+        plan.load = Some(OfferedLoad { of: "saturated".to_owned(), percent: *percent });
         let mut cell = fixtures::cell(plan, 1e4, 1e5, 3, 0.0, 1);
         let read = &mut cell.drives[0].result.as_mut().unwrap().read;
         read.latency_ns = truth.latency;
@@ -91,10 +80,7 @@ fn parts(run: &Run, cell: usize) -> LatencyParts {
 }
 
 fn assert_near(found: f64, truth: f64, share: f64, what: &str) {
-    assert!(
-        (found - truth).abs() <= share * SERVICE_NS,
-        "{what}: {found} ns, in truth {truth} ns"
-    );
+    assert!((found - truth).abs() <= share * SERVICE_NS, "{what}: {found} ns, in truth {truth} ns");
 }
 
 /// One server with slots enough: nearly all of the latency is queueing, and the difference of the
@@ -109,21 +95,13 @@ fn queueing_in_the_drive_is_not_the_difference_of_the_two_latencies() {
             assert_eq!(service.basis, ServiceBasis::LowestLoad(5.0));
             // The stated bound of the estimate's error: 5.3 %.
             assert_near(service.mean_ns, truth.service_ns, 0.06, "service");
-            assert_near(
-                found.queueing_ns.unwrap(),
-                truth.queueing_ns,
-                0.06,
-                "queueing",
-            );
+            assert_near(found.queueing_ns.unwrap(), truth.queueing_ns, 0.06, "queueing");
             assert_eq!(found.lateness_ns, 0.0);
         }
         // The theory of the truth itself: M/D/1 and M/M/1 at 50 %.
         let expected = SERVICE_NS * if exponential { 1.0 } else { 0.5 };
         assert_near(truths[1].queueing_ns, expected, 0.03, "theory");
-        assert!(
-            parts(&run, 3).queueing_ns.unwrap() > 8.0 * SERVICE_NS,
-            "at 95 %"
-        );
+        assert!(parts(&run, 3).queueing_ns.unwrap() > 8.0 * SERVICE_NS, "at 95 %");
     }
 }
 
@@ -135,12 +113,7 @@ fn waiting_for_a_slot_is_lateness() {
         for (at, truth) in truths.iter().enumerate() {
             let found = parts(&run, at);
             assert_near(found.lateness_ns, truth.lateness_ns, 0.001, "lateness");
-            assert_near(
-                found.queueing_ns.unwrap(),
-                truth.queueing_ns,
-                0.06,
-                "queueing",
-            );
+            assert_near(found.queueing_ns.unwrap(), truth.queueing_ns, 0.06, "queueing");
             let sum =
                 found.service.unwrap().mean_ns + found.queueing_ns.unwrap() + found.lateness_ns;
             assert_near(sum, found.latency_ns, 1e-6, "the sum of the parts");
@@ -166,8 +139,7 @@ fn one_io_in_flight_is_the_better_estimate_and_high_loads_are_none() {
         ("other", 4096, 1, SERVICE_NS, true),
     ] {
         let plan = fixtures::plan(step, fixtures::reads(bs, threads, 1));
-        run.cells
-            .push(fixtures::cell(plan, 1e4, latency_ns, 3, 0.0, 1));
+        run.cells.push(fixtures::cell(plan, 1e4, latency_ns, 3, 0.0, 1));
         let found = parts(&run, 1).service;
         assert_eq!(found.is_some(), known);
         assert!(found.is_none_or(|s| (s.mean_ns, s.basis) == (SERVICE_NS, ServiceBasis::Depth1)));
@@ -175,10 +147,7 @@ fn one_io_in_flight_is_the_better_estimate_and_high_loads_are_none() {
     // The step's own lowest load before another step: the state of the drive is the same.
     let (mut near, _) = curve(&[5.0, 80.0], false, IOS);
     near.cells.push(run.cells.pop().unwrap());
-    assert_eq!(
-        parts(&near, 1).service.unwrap().basis,
-        ServiceBasis::LowestLoad(5.0)
-    );
+    assert_eq!(parts(&near, 1).service.unwrap().basis, ServiceBasis::LowestLoad(5.0));
     near.cells[2].plan.step = "load".to_owned();
     assert_eq!(parts(&near, 1).service.unwrap().basis, ServiceBasis::Depth1);
     // A closed loop has no parts.

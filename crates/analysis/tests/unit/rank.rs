@@ -38,18 +38,9 @@ pub(super) fn run(suite: &str, rw: &str, iops: f64, span_bytes: u64) -> Run {
     result.read.iops = iops;
     result.elapsed = assay_units::Nanos::from_secs(120);
     let cell = CellRecord {
-        plan: CellPlan {
-            id: "c".to_owned(),
-            drives: vec![0],
-            workload,
-            ..CellPlan::default()
-        },
+        plan: CellPlan { id: "c".to_owned(), drives: vec![0], workload, ..CellPlan::default() },
         state: CellState::Finished,
-        drives: vec![CellDrive {
-            drive: 0,
-            result: Some(result),
-            ..CellDrive::default()
-        }],
+        drives: vec![CellDrive { drive: 0, result: Some(result), ..CellDrive::default() }],
         host: Vec::new(),
     };
     let drive = DriveRecord {
@@ -57,17 +48,10 @@ pub(super) fn run(suite: &str, rw: &str, iops: f64, span_bytes: u64) -> Run {
         capacity_bytes: 512_110_190_592,
         ..DriveRecord::default()
     };
-    let suite = SuiteRecord {
-        name: suite.to_owned(),
-        ..SuiteRecord::default()
-    };
+    let suite = SuiteRecord { name: suite.to_owned(), ..SuiteRecord::default() };
     Run {
         path: "r".into(),
-        manifest: Manifest {
-            suite,
-            drives: vec![drive],
-            ..Manifest::default()
-        },
+        manifest: Manifest { suite, drives: vec![drive], ..Manifest::default() },
         attempts: Vec::new(),
         outcome: None,
         audit: None,
@@ -83,20 +67,9 @@ pub(super) fn run(suite: &str, rw: &str, iops: f64, span_bytes: u64) -> Run {
 #[test]
 fn the_tables_are_whole() {
     assert_eq!((drives().len(), figures().len()), (55, 13_217));
-    assert!(
-        figures()
-            .iter()
-            .all(|figure| figure.value.is_finite() && figure.bs_bytes > 0)
-    );
-    let files: Vec<_> = figures()
-        .iter()
-        .filter(|f| f.area == "4GiB file per thread")
-        .collect();
-    assert!(
-        files
-            .iter()
-            .all(|f| f.area_bytes() == Some(u64::from(f.numjobs) << 32))
-    );
+    assert!(figures().iter().all(|figure| figure.value.is_finite() && figure.bs_bytes > 0));
+    let files: Vec<_> = figures().iter().filter(|f| f.area == "4GiB file per thread").collect();
+    assert!(files.iter().all(|f| f.area_bytes() == Some(u64::from(f.numjobs) << 32)));
 }
 
 /// The rank by an own count over the table; drives with several measurements count once.
@@ -112,16 +85,10 @@ fn a_drive_stands_where_a_count_puts_it() {
     });
     let mut by_drive: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     like.for_each(|f| by_drive.entry(f.drive).or_default().push(f.value));
-    let medians: Vec<f64> = by_drive
-        .values()
-        .map(|v| median(v.iter().copied()).unwrap())
-        .collect();
+    let medians: Vec<f64> = by_drive.values().map(|v| median(v.iter().copied()).unwrap()).collect();
     assert!(medians.len() >= 20);
     assert_eq!(only.of, medians.len() + 1);
-    assert_eq!(
-        only.rank,
-        1 + medians.iter().filter(|m| **m > value).count()
-    );
+    assert_eq!(only.rank, 1 + medians.iter().filter(|m| **m > value).count());
     assert_eq!(only.best.value, medians.iter().copied().fold(0.0, f64::max));
 }
 
@@ -130,21 +97,10 @@ fn a_drive_stands_where_a_count_puts_it() {
 fn unlike_procedures_are_named_and_not_compared() {
     let found = rank(&run("job", "randread", 1e5, 1 << 30), 0);
     assert!(found.figures.is_empty());
-    assert!(
-        found
-            .unlike
-            .iter()
-            .any(|u| u.reason == "an area of another length"),
-        "{found:?}"
-    );
+    assert!(found.unlike.iter().any(|u| u.reason == "an area of another length"), "{found:?}");
     let found = rank(&run("job", "randwrite", 1e5, 16 << 30), 0);
     assert!(found.figures.is_empty() && !found.unlike.is_empty());
-    assert!(
-        rank(&run("job", "randread", 1e5, 16 << 30), 0)
-            .figures
-            .len()
-            == 1
-    );
+    assert!(rank(&run("job", "randread", 1e5, 16 << 30), 0).figures.len() == 1);
     let mut short = run(IOCOST, "randread", 1e5, 16 << 30);
     let result = short.cells[0].drives[0].result.as_mut().unwrap();
     result.elapsed = assay_units::Nanos::from_secs(50);

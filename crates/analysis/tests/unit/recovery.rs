@@ -43,19 +43,13 @@ fn cell(id: &str, bursts: Option<Bursts>, ios: &[u64]) -> CellRecord {
 }
 
 /// Bursts of 3 s and 4 s of idle time.
-const PLAN: Bursts = Bursts {
-    active_ns: 3_000_000_000,
-    idle_ns: 4_000_000_000,
-};
+const PLAN: Bursts = Bursts { active_ns: 3_000_000_000, idle_ns: 4_000_000_000 };
 
 fn run(bursts: &[u64]) -> Run {
     let mut run = fixtures::run(vec![fixtures::drive("sim:x")]);
     // The continuous writes fall to 100 in their second half.
     let before = [900, 900, 900, 900, 100, 100, 100, 100];
-    run.cells = vec![
-        cell("baseline", None, &before),
-        cell("bursts", Some(PLAN), bursts),
-    ];
+    run.cells = vec![cell("baseline", None, &before), cell("bursts", Some(PLAN), bursts)];
     run
 }
 
@@ -91,15 +85,9 @@ fn without_the_rate_before_or_with_long_intervals_there_is_no_recovery() {
     let mut without = run(&[100, 100, 100, 0, 0, 0, 0, 200, 200, 200]);
     without.cells.remove(0);
     let segment = of_cell(&without, &without.cells[0], 0).unwrap();
-    assert_eq!(
-        (segment.iops(), segment.recovery_pct()),
-        (Some(200.0), None)
-    );
+    assert_eq!((segment.iops(), segment.recovery_pct()), (Some(200.0), None));
     // Intervals of a second cannot show a second of idle time.
-    let short = Bursts {
-        idle_ns: 1_000_000_000,
-        ..PLAN
-    };
+    let short = Bursts { idle_ns: 1_000_000_000, ..PLAN };
     let whole = run(&[100; 10]);
     assert_eq!(bursts(whole.cells[1].drive(0).unwrap(), short), Vec::new());
     // A cell without bursts is none of this.

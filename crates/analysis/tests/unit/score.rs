@@ -30,18 +30,10 @@ fn hour(seconds: u32, iops: impl Fn(u32) -> u64) -> CellDrive {
 
 #[test]
 fn the_last_400_seconds_of_an_hour() {
-    let s = score_of_cell(&hour(3600, |i| {
-        if i < 3200 {
-            90_000
-        } else {
-            22_000 + u64::from(i % 2)
-        }
-    }))
-    .unwrap();
-    assert_eq!(
-        (s.score.samples, s.from_s, s.to_s, s.shortened),
-        (400, 3200.0, 3600.0, false)
-    );
+    let s =
+        score_of_cell(&hour(3600, |i| if i < 3200 { 90_000 } else { 22_000 + u64::from(i % 2) }))
+            .unwrap();
+    assert_eq!((s.score.samples, s.from_s, s.to_s, s.shortened), (400, 3200.0, 3600.0, false));
     assert_eq!((s.score.mean, s.score.min), (22_000.5, 22_000.0));
 }
 

@@ -29,12 +29,7 @@ fn cell(step: &str, kind: CellKind, state: CellState) -> CellRecord {
         drives: vec![0],
         ..CellPlan::default()
     };
-    CellRecord {
-        plan,
-        state,
-        host: Vec::new(),
-        drives: Vec::new(),
-    }
+    CellRecord { plan, state, host: Vec::new(), drives: Vec::new() }
 }
 
 /// A run that holds all conditions.
@@ -76,10 +71,7 @@ fn run() -> Run {
 fn a_run_by_the_standard_complies() {
     let run = run();
     let report = standard_report(&run, 0).unwrap();
-    assert_eq!(
-        report.deviations().collect::<Vec<_>>(),
-        Vec::<&Condition>::new()
-    );
+    assert_eq!(report.deviations().collect::<Vec<_>>(), Vec::<&Condition>::new());
     // Threads are the tester's choice.
     assert!(report.complies() && report.is_steady() == Some(true));
     let line = |key: &str| report.conditions.iter().find(|c| c.key == key).unwrap();
@@ -104,22 +96,14 @@ fn every_deviation_is_named() {
     type Change = fn(&mut Run);
     let changes: [(&str, Change); 14] = [
         ("drive", |run| run.manifest.drives[0].simulated = true),
-        ("drive", |run| {
-            run.manifest.drives[0].kind = "file".to_owned()
-        }),
+        ("drive", |run| run.manifest.drives[0].kind = "file".to_owned()),
         ("durations", |run| run.manifest.scale = 0.01),
-        ("write_cache", |run| {
-            run.manifest.drives[0].probe[0].value = "on".to_owned()
-        }),
+        ("write_cache", |run| run.manifest.drives[0].probe[0].value = "on".to_owned()),
         ("write_cache", |run| run.manifest.drives[0].probe.clear()),
         ("parameter", |run| {
-            run.manifest
-                .parameters
-                .insert("area".to_owned(), "50%".to_owned());
+            run.manifest.parameters.insert("area".to_owned(), "50%".to_owned());
         }),
-        ("purge", |run| {
-            run.cells[0].state = CellState::Failed("no".to_owned())
-        }),
+        ("purge", |run| run.cells[0].state = CellState::Failed("no".to_owned())),
         ("purge", |run| {
             run.warnings.push(Warning {
                 code: PURGE_INCOMPLETE.to_owned(),
@@ -129,15 +113,11 @@ fn every_deviation_is_named() {
                 advice: String::new(),
             });
         }),
-        ("preconditioning", |run| {
-            run.cells[1].state = CellState::Unfinished
-        }),
+        ("preconditioning", |run| run.cells[1].state = CellState::Unfinished),
         ("steady_range", |run| run.steady[0].range_pct = 20.1),
         ("steady_slope", |run| run.steady[0].excursion_pct = 10.1),
         ("steady_state", |run| run.steady[0].achieved = false),
-        ("steady_state", |run| {
-            run.steady[0].rule = "fio: bw:1%".to_owned()
-        }),
+        ("steady_state", |run| run.steady[0].rule = "fio: bw:1%".to_owned()),
         ("cells", |run| run.cells[2].state = CellState::Planned),
     ];
     for (key, change) in changes {
@@ -156,10 +136,8 @@ fn a_deviation_of_the_suite_is_one_of_every_run() {
     let departs = "write_cache = \"off\"\ndeviations = [\"shorter\"]";
     run.manifest.suite.text = SUITE.replace("write_cache = \"off\"", departs);
     let report = standard_report(&run, 0).unwrap();
-    let broken: Vec<(&str, &str)> = report
-        .deviations()
-        .map(|c| (c.key, c.found.as_str()))
-        .collect();
+    let broken: Vec<(&str, &str)> =
+        report.deviations().map(|c| (c.key, c.found.as_str())).collect();
     assert_eq!(broken, [("procedure", "shorter")]);
 }
 
@@ -171,9 +149,7 @@ fn the_conditions_of_a_class_hold_where_the_run_has_its_values() {
         let mut run = run();
         run.manifest.suite.text = SUITE.replace("write_cache = \"off\"", client);
         run.manifest.drives[0].probe[0].value = "on".to_owned();
-        run.manifest
-            .parameters
-            .insert("area".to_owned(), area.to_owned());
+        run.manifest.parameters.insert("area".to_owned(), area.to_owned());
         let report = standard_report(&run, 0).unwrap();
         let broken: Vec<&str> = report.deviations().map(|c| c.key).collect();
         (report.standard.test.clone(), broken)
@@ -181,8 +157,5 @@ fn the_conditions_of_a_class_hold_where_the_run_has_its_values() {
     assert_eq!(with("8192MiB"), ("a test, client".to_owned(), vec![]));
     // Neither the client's nor the usual value, so that the usual conditions count.
     let (test, broken) = with("4GiB");
-    assert_eq!(
-        (test.as_str(), broken),
-        ("a test", vec!["write_cache", "parameter"])
-    );
+    assert_eq!((test.as_str(), broken), ("a test", vec!["write_cache", "parameter"]));
 }

@@ -19,10 +19,7 @@ fn seconds(count: u64, rate: impl Fn(u64) -> u64) -> CellDrive {
         errors: 0,
         latency: Default::default(),
     };
-    CellDrive {
-        series: (0..count).map(sample).collect(),
-        ..CellDrive::default()
-    }
+    CellDrive { series: (0..count).map(sample).collect(), ..CellDrive::default() }
 }
 
 fn time(part: &CellDrive) -> Result<TimeToSteady, String> {
@@ -82,17 +79,8 @@ fn short_cells_have_shorter_rounds() {
     assert_eq!((found.seconds, found.round_s), (120.0, 10.0));
     assert_eq!(of_part(&seconds(9, |_| 100), CAPACITY), None);
     assert!(of_part(&seconds(10, |_| 100), CAPACITY).is_some());
-    assert_eq!(
-        time(&seconds(600, |_| 1)).map(|t| t.capacities),
-        Ok(Some(0.0))
-    );
-    assert_eq!(
-        of_part(&seconds(600, |_| 1), 0)
-            .unwrap()
-            .unwrap()
-            .capacities,
-        None
-    );
+    assert_eq!(time(&seconds(600, |_| 1)).map(|t| t.capacities), Ok(Some(0.0)));
+    assert_eq!(of_part(&seconds(600, |_| 1), 0).unwrap().unwrap().capacities, None);
 }
 
 proptest! {

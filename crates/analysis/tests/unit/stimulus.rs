@@ -16,10 +16,7 @@ fn minutes(rates: impl Fn(u64) -> u64, count: u64) -> CellDrive {
         errors: 0,
         latency: Default::default(),
     };
-    CellDrive {
-        series: (0..count).map(sample).collect(),
-        ..CellDrive::default()
-    }
+    CellDrive { series: (0..count).map(sample).collect(), ..CellDrive::default() }
 }
 
 /// Eight hours: 100 MiB/s for the first 80 minutes, then 400.
@@ -53,14 +50,7 @@ fn a_workload_is_compared_with_its_last_occurrence_in_the_sequence() {
         (plan.id, plan.view) = (id.to_owned(), Some(CellView::CrossStimulus));
         run.cells.push(CellRecord {
             plan,
-            ..fixtures::cell(
-                fixtures::plan(id, fixtures::reads(4096, 1, 1)),
-                1.0,
-                1.0,
-                1,
-                0.0,
-                1,
-            )
+            ..fixtures::cell(fixtures::plan(id, fixtures::reads(4096, 1, 1)), 1.0, 1.0, 1, 0.0, 1)
         });
     }
     let before = |at: usize| same_before(&run, &run.cells[at]).map(|c| c.plan.id.as_str());

@@ -6,10 +6,7 @@ use crate::fixtures;
 /// The published sweep of MLE NVMe Streamer, operation by operation: (chunks, nanoseconds).
 fn published(op: &str) -> Vec<(u64, u64)> {
     let text = include_str!("../../../../reference/streamer_chunk_sweep.csv");
-    let rows = text
-        .lines()
-        .skip(1)
-        .map(|l| l.split(',').collect::<Vec<_>>());
+    let rows = text.lines().skip(1).map(|l| l.split(',').collect::<Vec<_>>());
     rows.filter(|r| r[1] == op && r[2].len() < 6)
         .map(|r| (r[2].parse().unwrap_or(0), r[4].parse().unwrap_or(0)))
         .collect()
@@ -21,15 +18,8 @@ fn cells(op: Op, times: &[(u64, u64)]) -> Vec<(CellPlan, CellResult)> {
         let mut workload = fixtures::reads(131_072, 1, 32);
         workload.rw = rw.to_owned();
         workload.span_bytes = chunks * 131_072;
-        let mut result = CellResult {
-            elapsed: Nanos(ns),
-            ..CellResult::default()
-        };
-        let part = if op == Op::Read {
-            &mut result.read
-        } else {
-            &mut result.write
-        };
+        let mut result = CellResult { elapsed: Nanos(ns), ..CellResult::default() };
+        let part = if op == Op::Read { &mut result.read } else { &mut result.write };
         part.bytes = workload.span_bytes;
         (fixtures::plan("streams", workload), result)
     });
@@ -54,10 +44,8 @@ fn the_published_sweep_has_the_reported_cliffs() {
     assert_eq!(peak.length_bytes, 8 << 20);
     // A cache of up to 8 MiB, and one smaller than 4 GiB.
     let cliffs = super::cliffs(&streams, Op::Write);
-    let at: Vec<(u64, u64)> = cliffs
-        .iter()
-        .map(|c| (c.before_bytes >> 20, c.after_bytes >> 20))
-        .collect();
+    let at: Vec<(u64, u64)> =
+        cliffs.iter().map(|c| (c.before_bytes >> 20, c.after_bytes >> 20)).collect();
     assert_eq!(at, [(8, 16), (2048, 4096)]);
     assert!((cliffs[0].from_mib_per_s - 2552.0).abs() < 1.0);
     assert!((cliffs[1].to_mib_per_s - 678.0).abs() < 1.0);

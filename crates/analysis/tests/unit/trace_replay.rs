@@ -23,20 +23,13 @@ fn counts(op: Op, latencies_us: &[u64], bytes: u64) -> OpRecord {
 }
 
 fn phase(start_ms: u64, end_ms: u64, ops: Vec<OpRecord>) -> TracePhaseRecord {
-    TracePhaseRecord {
-        start: Nanos::from_millis(start_ms),
-        end: Nanos::from_millis(end_ms),
-        ops,
-    }
+    TracePhaseRecord { start: Nanos::from_millis(start_ms), end: Nanos::from_millis(end_ms), ops }
 }
 
 fn drive(phases: Vec<TracePhaseRecord>, telemetry: Vec<TelemetryRecord>) -> CellDrive {
     CellDrive {
         result: Some(CellResult {
-            trace: Some(Box::new(TraceRecord {
-                phases,
-                ..TraceRecord::default()
-            })),
+            trace: Some(Box::new(TraceRecord { phases, ..TraceRecord::default() })),
             ..CellResult::default()
         }),
         telemetry,
@@ -54,23 +47,13 @@ fn figures_of_known_phases() {
             phase(
                 1500,
                 4000,
-                vec![
-                    counts(Op::Read, &[400], 500_000),
-                    counts(Op::Write, &[50, 70], 1_000_000),
-                ],
+                vec![counts(Op::Read, &[400], 500_000), counts(Op::Write, &[50, 70], 1_000_000)],
             ),
         ],
-        vec![
-            reading(1000, 2000),
-            reading(2000, 4000),
-            reading(3000, 1000),
-            reading(4000, 1000),
-        ],
+        vec![reading(1000, 2000), reading(2000, 4000), reading(3000, 1000), reading(4000, 1000)],
     );
     let figures = figures(&part).unwrap();
-    let [first, second] = figures.phases.as_slice() else {
-        panic!("two phases")
-    };
+    let [first, second] = figures.phases.as_slice() else { panic!("two phases") };
     assert_eq!((first.ios, first.mb_per_s), (3, 1.0));
     assert_eq!(first.read.latency_ns.mean, 200_000.0);
     // 2 W for 1 s and 4 W for half a second; then 4 W for the other half and 1 W for 2 s.
@@ -79,10 +62,7 @@ fn figures_of_known_phases() {
     assert_eq!(second.write.latency_ns.mean, 60_000.0);
     let total = &figures.total;
     assert_eq!((total.ios, total.read.ios, total.write.ios), (6, 4, 2));
-    assert_eq!(
-        (total.elapsed_ns, total.mb_per_s),
-        (Nanos::from_millis(4000), 1.0)
-    );
+    assert_eq!((total.elapsed_ns, total.mb_per_s), (Nanos::from_millis(4000), 1.0));
     assert_eq!(total.read.latency_ns.mean, 250_000.0);
     assert_eq!(total.energy_j, Some(8.0));
 }

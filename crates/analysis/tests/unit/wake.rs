@@ -11,12 +11,7 @@ fn cell(idle_ms: u64, samples: u64, p50: u64, p99: u64) -> CellRecord {
     let mut record = fixtures::cell(plan, 1.0, 1e5, 1, 0.0, 1);
     record.drives = vec![fixtures::drive_reading(OpSummary {
         ios: samples,
-        latency_ns: LatencySummary {
-            samples,
-            p50,
-            p99,
-            ..LatencySummary::default()
-        },
+        latency_ns: LatencySummary { samples, p50, p99, ..LatencySummary::default() },
         ..OpSummary::default()
     })];
     record

@@ -39,13 +39,7 @@ impl StateLog {
         for target in targets {
             hash.update(format!("{target:?}"));
         }
-        for Stage {
-            name,
-            evaluations,
-            free,
-            ..
-        } in stages
-        {
+        for Stage { name, evaluations, free, .. } in stages {
             hash.update(format!("{name} {evaluations} {free:?}"));
         }
         hash.update(format!("{} {}", settings.seed, env!("CARGO_PKG_VERSION")));
@@ -93,8 +87,6 @@ fn read(path: &Path, fit: &str) -> Result<Vec<f64>, CalibrateError> {
         Ok(file) if file.version == STATE_VERSION && file.fit == fit => {
             Ok(file.costs.into_iter().map(f64::from_bits).collect())
         }
-        _ => Err(CalibrateError::OtherFit {
-            path: path.to_owned(),
-        }),
+        _ => Err(CalibrateError::OtherFit { path: path.to_owned() }),
     }
 }

@@ -106,38 +106,16 @@ fn identity(found: &mut Found, profile: &Profile, facts: DriveFacts) {
     found.equal("identity.queue_pairs", &pairs, own.queue_pairs.as_ref());
     let known = own.max_queue_entries.as_ref();
     found.equal("identity.max_queue_entries", &entries, known);
-    let (bytes, known) = (
-        reported.max_transfer_bytes.value,
-        own.max_transfer_bytes.as_ref(),
-    );
+    let (bytes, known) = (reported.max_transfer_bytes.value, own.max_transfer_bytes.as_ref());
     found.equal("identity.max_transfer_bytes", &bytes, known);
-    let (warning, critical) = (
-        reported.warning_celsius.value,
-        reported.critical_celsius.value,
-    );
-    found.equal(
-        "identity.warning_celsius",
-        &warning,
-        own.warning_celsius.as_ref(),
-    );
-    found.equal(
-        "identity.critical_celsius",
-        &critical,
-        own.critical_celsius.as_ref(),
-    );
+    let (warning, critical) = (reported.warning_celsius.value, reported.critical_celsius.value);
+    found.equal("identity.warning_celsius", &warning, own.warning_celsius.as_ref());
+    found.equal("identity.critical_celsius", &critical, own.critical_celsius.as_ref());
     let states = &reported.power_states_mw.value;
-    found.equal(
-        "identity.power_states_mw",
-        states,
-        own.power_states_mw.as_ref(),
-    );
+    found.equal("identity.power_states_mw", states, own.power_states_mw.as_ref());
     if let Some(table) = &profile.power.states {
         for (field, times_ns, known) in [
-            (
-                "power.states.enter_ns",
-                &table.enter_ns.value,
-                &own.enter_us,
-            ),
+            ("power.states.enter_ns", &table.enter_ns.value, &own.enter_us),
             ("power.states.exit_ns", &table.exit_ns.value, &own.exit_us),
         ] {
             let times_us: Vec<u64> = times_ns.iter().map(|ns| ns / 1_000).collect();
@@ -163,11 +141,7 @@ fn parts(found: &mut Found, profile: &Profile, facts: DriveFacts) {
             found.equal("link.lanes", &link.lanes.value, own.pcie_lanes.as_ref());
         }
     }
-    found.equal(
-        "firmware.cores",
-        &profile.firmware.cores.value,
-        facts.cores(),
-    );
+    found.equal("firmware.cores", &profile.firmware.cores.value, facts.cores());
     let (channels, dies) = (facts.channels(), own.dies.as_ref());
     match &profile.in_place {
         Some(media) => {
@@ -184,11 +158,7 @@ fn parts(found: &mut Found, profile: &Profile, facts: DriveFacts) {
 fn flash(found: &mut Found, profile: &Profile, facts: DriveFacts) {
     let nand = &profile.nand;
     found.equal("nand.planes", &nand.planes.value, facts.planes());
-    found.equal(
-        "nand.page_bytes",
-        &nand.page_bytes.value,
-        facts.page_bytes(),
-    );
+    found.equal("nand.page_bytes", &nand.page_bytes.value, facts.page_bytes());
     if let Some(gbit) = facts.die_gbit() {
         let blocks = u64::from(nand.planes.value) * u64::from(nand.blocks_per_plane.value);
         let bytes = blocks * u64::from(nand.pages_per_block.value) * nand.page_bytes.value;
@@ -209,12 +179,7 @@ fn flash(found: &mut Found, profile: &Profile, facts: DriveFacts) {
     if let Some(bus) = &class.bus_mt_s {
         let most = f64::from(bus.value) * 1e6;
         let rate = nand.channel_bytes_per_second.value as f64;
-        found.between(
-            "nand.channel_bytes_per_second",
-            rate,
-            [0.0, most],
-            bus.origin(),
-        );
+        found.between("nand.channel_bytes_per_second", rate, [0.0, most], bus.origin());
     }
     let is_independent = (nand.independent_plane_reads.as_ref()).is_some_and(|reads| reads.value);
     let known = class.independent_plane_reads.as_ref();
@@ -226,21 +191,11 @@ fn flash(found: &mut Found, profile: &Profile, facts: DriveFacts) {
         found.between("nand.read_ns", time, allowed(sense.value), sense.origin());
         // No source gives a shorter sense of a part of a page.
         let saving = nand.partial_read_saving_ns.value as f64;
-        found.between(
-            "nand.partial_read_saving_ns",
-            saving,
-            [0.0; 2],
-            sense.origin(),
-        );
+        found.between("nand.partial_read_saving_ns", saving, [0.0; 2], sense.origin());
     }
     if let Some(program) = &class.program_us {
         let time = mean(&nand.program_ns.value) / f64::from(nand.program_pages.value);
-        found.between(
-            "nand.program_ns",
-            time,
-            allowed(program.value),
-            program.origin(),
-        );
+        found.between("nand.program_ns", time, allowed(program.value), program.origin());
     }
 }
 
@@ -263,11 +218,7 @@ fn ratings(found: &mut Found, profile: &Profile, facts: DriveFacts) {
 }
 
 fn origin(rated: &RatedFigure) -> Origin<'_> {
-    Origin {
-        source: &rated.source,
-        checked: rated.checked,
-        class: rated.class.as_deref(),
-    }
+    Origin { source: &rated.source, checked: rated.checked, class: rated.class.as_deref() }
 }
 
 fn mean(times_ns: &[u64]) -> f64 {

@@ -51,10 +51,7 @@ fn figure(row: &CsvRow) -> Result<FurtherFigure, CalibrateError> {
     };
     let unit = row.text("unit")?;
     if !["C", "GB", "IOPS", "MB/s", "s", "us", "W"].contains(&unit) {
-        return Err(row.error(
-            "unit",
-            format!("{unit:?}: write C, GB, IOPS, MB/s, s, us or W"),
-        ));
+        return Err(row.error("unit", format!("{unit:?}: write C, GB, IOPS, MB/s, s, us or W")));
     }
     let optional = |column| row.text(column).map(str::to_owned).ok();
     Ok(FurtherFigure {
@@ -100,13 +97,7 @@ pub fn flash_times() -> Result<Vec<FlashTimes>, CalibrateError> {
 
 fn times(row: &CsvRow) -> Result<FlashTimes, CalibrateError> {
     let kind = row.text("kind")?;
-    let kinds = [
-        "data sheet",
-        "announcement",
-        "measured",
-        "fit of an emulator",
-        "simulator",
-    ];
+    let kinds = ["data sheet", "announcement", "measured", "fit of an emulator", "simulator"];
     if !kinds.contains(&kind) {
         return Err(row.error("kind", format!("{kind:?}: write {}", kinds.join(", "))));
     }

@@ -22,11 +22,7 @@ struct Checks<'a> {
 
 impl Checks<'_> {
     fn fail<T>(&self, key: Option<&'static str>, what: impl Display) -> Result<T, Broken> {
-        Err(Broken {
-            heading: self.heading.clone(),
-            key,
-            what: what.to_string(),
-        })
+        Err(Broken { heading: self.heading.clone(), key, what: what.to_string() })
     }
 
     fn origin(&self, key: &'static str, origin: Origin) -> Result<(), Broken> {
@@ -49,10 +45,9 @@ impl Checks<'_> {
         range: RangeInclusive<T>,
     ) -> Result<(), Broken> {
         match fact {
-            Some(fact) if !range.contains(&fact.value) => self.fail(
-                Some(key),
-                format!("{:?} is not within {range:?}", fact.value),
-            ),
+            Some(fact) if !range.contains(&fact.value) => {
+                self.fail(Some(key), format!("{:?} is not within {range:?}", fact.value))
+            }
             _ => Ok(()),
         }
     }
@@ -166,17 +161,11 @@ fn check_drive(at: &Checks, name: &str, drive: &Drive) -> Result<(), Broken> {
             &drive.controller,
             at.table.controllers.contains_key(value(&drive.controller)),
         ),
-        (
-            "flash",
-            &drive.flash,
-            at.table.flash.contains_key(value(&drive.flash)),
-        ),
+        ("flash", &drive.flash, at.table.flash.contains_key(value(&drive.flash))),
     ] {
         if let (Some(id), false) = (id, exists) {
-            return at.fail(
-                Some(key),
-                format!("{:?} has no table of its own in this file", id.value),
-            );
+            return at
+                .fail(Some(key), format!("{:?} has no table of its own in this file", id.value));
         }
     }
     at.within("cores", &drive.cores, 1..=64)?;
@@ -192,19 +181,12 @@ fn check_drive(at: &Checks, name: &str, drive: &Drive) -> Result<(), Broken> {
     at.within("sata_gb_s", &drive.sata_gb_s, 1.5..=6.0)?;
     at.within("queue_pairs", &drive.queue_pairs, 1..=u16::MAX)?;
     at.within("max_queue_entries", &drive.max_queue_entries, 2..=65_536)?;
-    at.within(
-        "max_transfer_bytes",
-        &drive.max_transfer_bytes,
-        4_096..=1 << 30,
-    )?;
+    at.within("max_transfer_bytes", &drive.max_transfer_bytes, 4_096..=1 << 30)?;
     at.within("warning_celsius", &drive.warning_celsius, 40..=150)?;
     at.within("critical_celsius", &drive.critical_celsius, 40..=150)?;
     let is_pcie = drive.pcie_generation.is_some() && drive.pcie_lanes.is_some();
     if is_pcie == drive.sata_gb_s.is_some() {
-        return at.fail(
-            None,
-            "a drive has pcie_generation and pcie_lanes, or sata_gb_s",
-        );
+        return at.fail(None, "a drive has pcie_generation and pcie_lanes, or sata_gb_s");
     }
     check_power_states(at, drive)?;
     if let Some(facts) = at.table.drive(name) {
@@ -228,11 +210,8 @@ fn value(id: &Option<Fact<String>>) -> &str {
 
 fn check_rated(at: &Checks, rated: &RatedFigure) -> Result<(), Broken> {
     use Rating::*;
-    let origin = Origin {
-        source: &rated.source,
-        checked: rated.checked,
-        class: rated.class.as_deref(),
-    };
+    let origin =
+        Origin { source: &rated.source, checked: rated.checked, class: rated.class.as_deref() };
     at.origin("rated", origin)?;
     let range = match rated.figure {
         SequentialReadMbS | SequentialWriteMbS | CachedWriteMbS => 10.0..=100_000.0,
@@ -249,16 +228,10 @@ fn check_rated(at: &Checks, rated: &RatedFigure) -> Result<(), Broken> {
     let percentile = rated.percentile;
     if !range.contains(&rated.value) {
         let (value, figure) = (rated.value, rated.figure);
-        return at.fail(
-            Some("rated"),
-            format!("{figure:?}: {value} is not within {range:?}"),
-        );
+        return at.fail(Some("rated"), format!("{figure:?}: {value} is not within {range:?}"));
     }
     if percentile.is_some_and(|p| !is_latency || !(50.0..100.0).contains(&p)) {
-        return at.fail(
-            Some("rated"),
-            "a percentile of 50 to below 100 belongs to a latency",
-        );
+        return at.fail(Some("rated"), "a percentile of 50 to below 100 belongs to a latency");
     }
     match rated.queue_depth {
         Some(0) => at.fail(Some("rated"), "queue_depth must be at least 1"),

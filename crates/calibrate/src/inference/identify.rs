@@ -50,8 +50,7 @@ pub fn spectrum(mode: &Mode, prior: &Prior) -> Vec<f64> {
     let scaled: Vec<Vec<f64>> = (0..prior.width.len())
         .map(|i| {
             let row = 0..prior.width.len();
-            row.map(|j| mode.fisher[i][j] * prior.width[i] * prior.width[j])
-                .collect()
+            row.map(|j| mode.fisher[i][j] * prior.width[i] * prior.width[j]).collect()
         })
         .collect();
     let (mut values, _) = eigen(&scaled);
@@ -70,9 +69,7 @@ pub fn next_figures(
         return Vec::new();
     };
     let total = |covariance: &Matrix| -> f64 {
-        let variances = candidates
-            .iter()
-            .map(|(row, _)| dot(row, &times(covariance, row)));
+        let variances = candidates.iter().map(|(row, _)| dot(row, &times(covariance, row)));
         variances.sum()
     };
     let before = total(&covariance);
@@ -83,9 +80,7 @@ pub fn next_figures(
     while chosen.len() < count.min(candidates.len()) {
         let left = |c: usize| total(&with_figure(&covariance, &candidates[c]));
         let free = (0..candidates.len()).filter(|c| chosen.iter().all(|(other, _)| other != c));
-        let ranked = free
-            .map(|c| (c, left(c)))
-            .min_by(|a, b| a.1.total_cmp(&b.1));
+        let ranked = free.map(|c| (c, left(c))).min_by(|a, b| a.1.total_cmp(&b.1));
         let Some((best, left)) = ranked else {
             break;
         };

@@ -3,11 +3,7 @@
 pub type Matrix = Vec<Vec<f64>>;
 
 pub fn diagonal(values: &[f64]) -> Matrix {
-    let row = |i: usize| {
-        (0..values.len())
-            .map(|j| if i == j { values[i] } else { 0.0 })
-            .collect()
-    };
+    let row = |i: usize| (0..values.len()).map(|j| if i == j { values[i] } else { 0.0 }).collect();
     (0..values.len()).map(row).collect()
 }
 
@@ -66,11 +62,7 @@ pub fn log_determinant(l: &[Vec<f64>]) -> f64 {
 
 pub fn inverse(a: &[Vec<f64>]) -> Option<Matrix> {
     let l = cholesky(a)?;
-    let unit = |i: usize| {
-        (0..a.len())
-            .map(|j| f64::from(u8::from(i == j)))
-            .collect::<Vec<_>>()
-    };
+    let unit = |i: usize| (0..a.len()).map(|j| f64::from(u8::from(i == j))).collect::<Vec<_>>();
     Some((0..a.len()).map(|i| solve(&l, &unit(i))).collect())
 }
 
@@ -80,10 +72,8 @@ pub fn eigen(matrix: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut a = matrix.to_vec();
     let mut v = diagonal(&vec![1.0; n]);
     for _ in 0..60 {
-        let off: f64 = (0..n)
-            .flat_map(|i| (0..i).map(move |j| (i, j)))
-            .map(|(i, j)| a[i][j] * a[i][j])
-            .sum();
+        let off: f64 =
+            (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i][j] * a[i][j]).sum();
         let size: f64 = (0..n).map(|i| a[i][i] * a[i][i]).sum();
         if off <= 1e-24 * size {
             break;

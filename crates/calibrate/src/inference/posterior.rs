@@ -34,8 +34,7 @@ pub struct Prior {
 impl Prior {
     pub fn draw(&self, rng: &mut Rng) -> Vec<f64> {
         let both = self.mean.iter().zip(&self.width);
-        both.map(|(mean, width)| mean + width * rng.normal())
-            .collect()
+        both.map(|(mean, width)| mean + width * rng.normal()).collect()
     }
 
     fn cost(&self, point: &[f64]) -> f64 {
@@ -141,9 +140,7 @@ fn damped_step(
     let step = cholesky(&damped).map(|l| solve(&l, gradient));
     let step = step.unwrap_or_else(|| vec![0.0; point.len()]);
     let moved = point.iter().zip(step);
-    moved
-        .map(|(x, s)| x - s.clamp(-LONGEST_STEP, LONGEST_STEP))
-        .collect()
+    moved.map(|(x, s)| x - s.clamp(-LONGEST_STEP, LONGEST_STEP)).collect()
 }
 
 /// One Gauss-Newton step with the derivatives `jacobian` of a similar model and own figures `here`.
@@ -193,9 +190,8 @@ fn curvature(
 ) -> (Matrix, Vec<f64>) {
     let n = point.len();
     let mut fisher = vec![vec![0.0; n]; n];
-    let mut gradient: Vec<f64> = (0..n)
-        .map(|j| (point[j] - prior.mean[j]) / prior.width[j].powi(2))
-        .collect();
+    let mut gradient: Vec<f64> =
+        (0..n).map(|j| (point[j] - prior.mean[j]) / prior.width[j].powi(2)).collect();
     for ((o, p), row) in observed.iter().zip(here).zip(jacobian) {
         let r = (p - o.value) / o.scale;
         let information = weight(r) / (o.scale * o.scale);
@@ -232,24 +228,13 @@ impl Mode {
         let precision = with_prior(&fisher, prior);
         let widths: f64 = prior.width.iter().map(|w| w.ln()).sum();
         let log_evidence = -cost - widths - log_determinant(&cholesky(&precision)?) / 2.0;
-        Some(Mode {
-            point,
-            cost,
-            predictions,
-            jacobian,
-            fisher,
-            precision,
-            log_evidence,
-        })
+        Some(Mode { point, cost, predictions, jacobian, fisher, precision, log_evidence })
     }
 }
 
 /// Shares of modes in the mixture by their evidence.
 pub fn shares(log_evidences: &[f64]) -> Vec<f64> {
-    let most = log_evidences
-        .iter()
-        .copied()
-        .fold(f64::NEG_INFINITY, f64::max);
+    let most = log_evidences.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let raw: Vec<f64> = log_evidences.iter().map(|e| (e - most).exp()).collect();
     let total: f64 = raw.iter().sum();
     raw.iter().map(|r| r / total).collect()

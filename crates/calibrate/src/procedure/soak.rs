@@ -90,11 +90,7 @@ fn mean_period(
         .collect();
     let whole = periods.get(2..periods.len().checked_sub(1)?)?.iter();
     let lengths = whole.filter(|(is_slow, _)| *is_slow == wanted);
-    mean(
-        &lengths
-            .map(|&(_, length)| length as f64)
-            .collect::<Vec<_>>(),
-    )
+    mean(&lengths.map(|&(_, length)| length as f64).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -30,12 +30,7 @@ pub(super) struct Share {
 }
 
 /// Before any such drive is known: any share up to a factor of three either way.
-const START: Share = Share {
-    mean: [0.0; 2],
-    variance: [1.0; 2],
-    of_die: None,
-    drives: 0,
-};
+const START: Share = Share { mean: [0.0; 2], variance: [1.0; 2], of_die: None, drives: 0 };
 const ROUNDS: usize = 100;
 
 impl Share {
@@ -84,9 +79,7 @@ impl Population {
         self.share = Some(START);
         for _ in 0..ROUNDS {
             let of = |drive: &&DriveReads| {
-                let Mode {
-                    theta, covariance, ..
-                } = self.mode(drive);
+                let Mode { theta, covariance, .. } = self.mode(drive);
                 let rated = drive.rated.as_ref().map_or(0.0, |rated| logs(rated)[0]);
                 let of_rated = |place| if place == IOPS { rated } else { 0.0 };
                 PLACES.map(|place| {

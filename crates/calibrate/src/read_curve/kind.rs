@@ -65,15 +65,13 @@ impl Kind {
         match self {
             Kind::Flash | Kind::Cached => None,
             // A read of flash, and its command and data on the link.
-            Kind::Sata => Some((
-                [1.2e-4, 5e8, 1.0, 1.0, host],
-                [wide, of_rated, of_rated, OF_LINK, of_host],
-            )),
+            Kind::Sata => {
+                Some(([1.2e-4, 5e8, 1.0, 1.0, host], [wide, of_rated, of_rated, OF_LINK, of_host]))
+            }
             // P4800X: 8.9 us with a host (reference/latency_percentiles.csv).
-            Kind::XPoint => Some((
-                [9e-6, 2e9, 1.1, 1.0, host],
-                [of_rated, wider, of_rated, OF_LINK, of_host],
-            )),
+            Kind::XPoint => {
+                Some(([9e-6, 2e9, 1.1, 1.0, host], [of_rated, wider, of_rated, OF_LINK, of_host]))
+            }
         }
     }
 }
@@ -92,11 +90,7 @@ impl Population {
             covariance: diagonal(&widths.map(|w| w * w)),
             exceeded: start.exceeded.max(ROUNDED),
             freedom: drives.len() as f64 + WIDTHS_WEIGHT - 1.0,
-            queue: if kind == Kind::Sata {
-                SATA_QUEUE
-            } else {
-                f64::INFINITY
-            },
+            queue: if kind == Kind::Sata { SATA_QUEUE } else { f64::INFINITY },
             ..start
         };
         Some(own.taught(&drives).0)
@@ -140,11 +134,6 @@ impl Population {
 
 /// The most that its known reads are of what its ratings allow.
 pub(super) fn share_given(drive: &DriveReads) -> f64 {
-    let known = drive
-        .rated
-        .iter()
-        .flat_map(|rated| drive.known.iter().map(move |k| (rated, k)));
-    known
-        .map(|(rated, (cell, rate))| rate / rated.most(cell))
-        .fold(0.0, f64::max)
+    let known = drive.rated.iter().flat_map(|rated| drive.known.iter().map(move |k| (rated, k)));
+    known.map(|(rated, (cell, rate))| rate / rated.most(cell)).fold(0.0, f64::max)
 }

@@ -24,9 +24,7 @@ impl Population {
         let one = |(cell, rate): (&Cell, LogRate)| {
             let LogRate { centre, half_width } = rate;
             // No higher rate is expected.
-            let most = drive
-                .rated
-                .map_or(f64::INFINITY, |rated| self.most(&rated, cell));
+            let most = drive.rated.map_or(f64::INFINITY, |rated| self.most(&rated, cell));
             let ends = [centre, centre - half_width, centre + half_width];
             ends.map(|log| log.exp().min(most))
         };
@@ -39,9 +37,7 @@ impl Population {
         let blocks = (0..SIZES).map(|n| SMALLEST_BYTES << n);
         let shapes = blocks.flat_map(|bytes| THREADS.map(|threads| (threads, bytes)));
         let shapes: Vec<(u32, u32)> = shapes.collect();
-        let cells = shapes
-            .iter()
-            .map(|(threads, bytes)| Cell::in_flight(*threads, *bytes));
+        let cells = shapes.iter().map(|(threads, bytes)| Cell::in_flight(*threads, *bytes));
         let cells: Vec<Cell> = cells.collect();
         let rates = self.iops(drive, &cells);
         let predicted =

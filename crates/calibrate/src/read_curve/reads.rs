@@ -83,10 +83,7 @@ impl DriveReads {
             let cell = Cell::of(m)?;
             Some((cell, cell.rate(m.metric, m.value)?))
         });
-        DriveReads {
-            rated: hardware.drive(profile).and_then(Rated::of),
-            known: known.collect(),
-        }
+        DriveReads { rated: hardware.drive(profile).and_then(Rated::of), known: known.collect() }
     }
 }
 

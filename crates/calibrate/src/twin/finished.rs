@@ -83,20 +83,14 @@ pub(super) fn finished(
     let (structure, removed) = changed_structure(&original, &table, &mut values);
     let text = without(&text, &removed)?;
     let text = with_fitted(&text, &values, &settings.label)?;
-    let free: Vec<FreeParameter> = sensitive
-        .iter()
-        .map(|(_, path)| FreeParameter::whole((*path).clone()))
-        .collect();
+    let free: Vec<FreeParameter> =
+        sensitive.iter().map(|(_, path)| FreeParameter::whole((*path).clone())).collect();
     let identification = identify(&text, &free, targets, settings.threads)?;
     let text = remarked(&text, &remarks(&identification))?;
     let profile = Profile::from_toml(&text)?;
     let figures = simulate(&profile, measurements, Effort::Full, settings.threads)?;
     let residuals = Residuals::new(measurements, figures);
-    let text = with_spreads(
-        &text,
-        &spreads(&residuals, sensitive.len()),
-        &settings.label,
-    )?;
+    let text = with_spreads(&text, &spreads(&residuals, sensitive.len()), &settings.label)?;
     let moved = sensitive.iter().map(|(_, path)| FittedNumber {
         path: (*path).clone(),
         from: shown(get(&original, path)),
@@ -111,10 +105,7 @@ pub(super) fn finished(
             costs: Vec::new(),
             moved: moved.collect(),
             at_bounds: Vec::new(),
-            insensitive: insensitive
-                .into_iter()
-                .map(|(_, path)| path.clone())
-                .collect(),
+            insensitive: insensitive.into_iter().map(|(_, path)| path.clone()).collect(),
             identification,
             complete: true,
             text,

@@ -76,10 +76,7 @@ pub fn template(base: &ReferenceDrive, capacity_bytes: Option<u64>) -> Template 
     if let Some(bytes) = capacity_bytes {
         resize(&mut table, bytes);
     }
-    let mut wide = Prior {
-        mean: Vec::new(),
-        width: Vec::new(),
-    };
+    let mut wide = Prior { mean: Vec::new(), width: Vec::new() };
     let mut paths = Vec::new();
     let numbers = base.numbers.iter().map(|n| n.path.as_str());
     let mut all: Vec<&str> = numbers.filter(|path| is_read_path(path)).collect();
@@ -112,17 +109,9 @@ fn resize(table: &mut toml::Table, bytes: u64) {
         return;
     };
     let ratio = bytes as f64 / old;
-    put(
-        table,
-        "identity.capacity_bytes",
-        Value::Integer(bytes as i64),
-    );
+    put(table, "identity.capacity_bytes", Value::Integer(bytes as i64));
     let blocks = (blocks * ratio).ceil().max(1.0);
-    put(
-        table,
-        "nand.blocks_per_plane",
-        Value::Integer(blocks as i64),
-    );
+    put(table, "nand.blocks_per_plane", Value::Integer(blocks as i64));
 }
 
 /// Structural numbers to set, and values (logarithms) of free numbers to climb from.
@@ -135,10 +124,7 @@ pub struct Change {
 impl Change {
     /// `None` where both change the same number.
     pub fn with(&self, other: &Change) -> Option<Change> {
-        let is_shared = self
-            .structure
-            .keys()
-            .any(|p| other.structure.contains_key(p))
+        let is_shared = self.structure.keys().any(|p| other.structure.contains_key(p))
             || self.moved.keys().any(|p| other.moved.contains_key(p));
         let mut both = self.clone();
         both.structure.extend(other.structure.clone());
@@ -149,16 +135,13 @@ impl Change {
     /// A point with the free numbers moved.
     pub fn start(&self, template: &Template, point: &[f64]) -> Vec<f64> {
         let both = template.paths.iter().zip(point);
-        both.map(|(path, x)| *self.moved.get(path.as_str()).unwrap_or(x))
-            .collect()
+        both.map(|(path, x)| *self.moved.get(path.as_str()).unwrap_or(x)).collect()
     }
 }
 
 /// Rates of the data paths: of short reads, and of long ones.
-const DATA_PATHS: [&str; 2] = [
-    "data_path.direct_bytes_per_second",
-    "data_path.staged_bytes_per_second",
-];
+const DATA_PATHS: [&str; 2] =
+    ["data_path.direct_bytes_per_second", "data_path.staged_bytes_per_second"];
 /// How much faster a data path is tried than one that limited random reads.
 const FASTER_PATHS: [f64; 3] = [1.25, 1.6, 2.2];
 
@@ -192,10 +175,7 @@ fn exchanged(
 ) -> Option<BTreeMap<&'static str, f64>> {
     let (before, after) = (positive(table, from)?, positive(table, to)?);
     let gained = after + (1.0 - KEPT) * before * ratio;
-    Some(BTreeMap::from([
-        (from, (before * KEPT).ln()),
-        (to, gained.ln()),
-    ]))
+    Some(BTreeMap::from([(from, (before * KEPT).ln()), (to, gained.ln())]))
 }
 
 /// Exchanges of costs that some lengths cannot tell apart: derivatives do not lead to a cost so
@@ -207,30 +187,22 @@ fn exchanges(table: &toml::Table) -> Vec<Change> {
     };
     let page_kib = geometry.0 as f64 / 1024.0;
     let pairs = [
-        (
-            "firmware.read_page_ns",
-            "firmware.read_kib_ns",
-            1.0 / page_kib,
-        ),
+        ("firmware.read_page_ns", "firmware.read_kib_ns", 1.0 / page_kib),
         ("firmware.read_command_ns", "firmware.read_page_ns", 1.0),
         ("firmware.read_command_ns", "firmware.read_latency_ns", 1.0),
         ("firmware.read_latency_ns", "firmware.read_command_ns", 1.0),
     ];
     let one = |(from, to, ratio)| {
         let moved = exchanged(table, (from, to), ratio)?;
-        Some(Change {
-            moved,
-            ..Change::default()
-        })
+        Some(Change { moved, ..Change::default() })
     };
     let mut out: Vec<Change> = pairs.into_iter().filter_map(one).collect();
     for piece in [4096, 8192, 16_384] {
         let costs = ("firmware.read_kib_ns", "firmware.read_page_ns");
         let moved = exchanged(table, costs, piece as f64 / 1024.0);
-        out.extend(moved.map(|moved| Change {
-            structure: in_pieces(table, geometry, piece),
-            moved,
-        }));
+        out.extend(
+            moved.map(|moved| Change { structure: in_pieces(table, geometry, piece), moved }),
+        );
     }
     out
 }
@@ -238,11 +210,9 @@ fn exchanges(table: &toml::Table) -> Vec<Change> {
 /// Random reads limited by the core time of a page or piece instead of the data path, which can
 /// then be faster, because sequential reads need no such time.
 pub fn core_limits(table: &toml::Table) -> Vec<Change> {
-    let (Some(bytes_per_second), Some(cores), Some(geometry)) = (
-        positive(table, DATA_PATHS[0]),
-        positive(table, "firmware.cores"),
-        geometry(table),
-    ) else {
+    let (Some(bytes_per_second), Some(cores), Some(geometry)) =
+        (positive(table, DATA_PATHS[0]), positive(table, "firmware.cores"), geometry(table))
+    else {
         return Vec::new();
     };
     let kib_ns = positive(table, "firmware.read_kib_ns").unwrap_or(0.0);
@@ -259,10 +229,7 @@ pub fn core_limits(table: &toml::Table) -> Vec<Change> {
             let faster = |path| positive(table, path).map(|rate| (path, (rate * ratio).ln()));
             let mut moved: BTreeMap<_, _> = DATA_PATHS.into_iter().filter_map(faster).collect();
             moved.insert("firmware.read_page_ns", page_ns.ln());
-            out.push(Change {
-                structure: structure.clone(),
-                moved,
-            });
+            out.push(Change { structure: structure.clone(), moved });
         }
     }
     out
@@ -270,10 +237,8 @@ pub fn core_limits(table: &toml::Table) -> Vec<Change> {
 
 /// Structural alternatives, and costs exchanged for others.
 pub fn changes(table: &toml::Table) -> Vec<Change> {
-    let structures = alternatives(table).into_iter().map(|structure| Change {
-        structure,
-        ..Change::default()
-    });
+    let structures =
+        alternatives(table).into_iter().map(|structure| Change { structure, ..Change::default() });
     structures.chain(exchanges(table)).collect()
 }
 

@@ -61,16 +61,8 @@ fn a_drives_own_fact_precedes_its_parts() {
 fn what_breaks_a_rule_is_refused_with_line_and_key() {
     let evo = "[drives.samsung-960-evo]\n";
     for (from, to, expected) in [
-        (
-            evo,
-            "[drives.samsung-960-eva]\n",
-            "no profile called \"samsung-960-eva\"",
-        ),
-        (
-            evo,
-            "[drives.samsung-960-evo]\ncolour = 3\n",
-            "unknown field",
-        ),
+        (evo, "[drives.samsung-960-eva]\n", "no profile called \"samsung-960-eva\""),
+        (evo, "[drives.samsung-960-evo]\ncolour = 3\n", "unknown field"),
         (
             evo,
             "[drives.samsung-960-evo]\nqueue_pairs = { value = 0, source = \"GH960E\" }\n",
@@ -128,25 +120,15 @@ fn what_breaks_a_rule_is_refused_with_line_and_key() {
             "dies               = { value = 1, source = \"PCPER960E\"",
             "less flash than capacity",
         ),
-        (
-            "power_states_mw = { value = [25_000]",
-            "power_states_mw = { value = []",
-            "needs a state",
-        ),
-        (
-            "[0, 0, 0, 210, 2_200]",
-            "[0, 0, 0, 210]",
-            "needs a time for each",
-        ),
+        ("power_states_mw = { value = [25_000]", "power_states_mw = { value = []", "needs a state"),
+        ("[0, 0, 0, 210, 2_200]", "[0, 0, 0, 210]", "needs a time for each"),
     ] {
         let error = changed(from, to).expect_err(to).to_string();
         assert!(error.contains(expected), "{to}: {error}");
         assert!(error.contains("hardware.toml, line "), "{error}");
     }
     let line = TEXT.lines().position(|line| line == evo.trim_end());
-    let error = changed("[660, 660]", "[660, 600]")
-        .expect_err("order")
-        .to_string();
+    let error = changed("[660, 660]", "[660, 600]").expect_err("order").to_string();
     assert!(line.is_some() && !error.contains("line 1,"), "{error}");
 }
 
@@ -155,11 +137,6 @@ fn a_missing_drive_is_named() {
     let start = TEXT.find("[drives.mle-brief-960gb]").expect("there");
     let end = TEXT.find("[drives.memblaze-pblaze5-c900]").expect("there");
     let text = format!("{}{}", &TEXT[..start], &TEXT[end..]);
-    let error = Hardware::parse(FILE, &text)
-        .expect_err("missing")
-        .to_string();
-    assert!(
-        error.contains("mle-brief-960gb") || error.contains("is not used"),
-        "{error}"
-    );
+    let error = Hardware::parse(FILE, &text).expect_err("missing").to_string();
+    assert!(error.contains("mle-brief-960gb") || error.contains("is not used"), "{error}");
 }

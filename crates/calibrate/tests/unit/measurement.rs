@@ -15,11 +15,7 @@ fn measured(metric: ReferenceMetric, value: f64) -> Measurement {
 
 #[test]
 fn names_of_metrics_are_parsed_back() {
-    assert!(
-        ReferenceMetric::all()
-            .enumerate()
-            .all(|(n, metric)| metric as usize == n)
-    );
+    assert!(ReferenceMetric::all().enumerate().all(|(n, metric)| metric as usize == n));
     for metric in ReferenceMetric::all() {
         assert_eq!(ReferenceMetric::parse(metric.name()), Some(metric));
     }
@@ -43,42 +39,15 @@ fn keys_distinguish_workloads() {
     let mut keys = std::collections::BTreeSet::new();
     let variants = [
         base,
-        ReferenceWorkload {
-            threads: 64,
-            ..base
-        },
-        ReferenceWorkload {
-            block_bytes: 512,
-            ..base
-        },
-        ReferenceWorkload {
-            queue_depth: 4,
-            ..base
-        },
-        ReferenceWorkload {
-            op: Op::Write,
-            ..base
-        },
-        ReferenceWorkload {
-            access: AccessPattern::Sequential,
-            ..base
-        },
-        ReferenceWorkload {
-            data: DataClass::Zero,
-            ..base
-        },
-        ReferenceWorkload {
-            state: PriorState::Fresh,
-            ..base
-        },
-        ReferenceWorkload {
-            area_bytes: 1 << 20,
-            ..base
-        },
-        ReferenceWorkload {
-            ios: Some(7),
-            ..base
-        },
+        ReferenceWorkload { threads: 64, ..base },
+        ReferenceWorkload { block_bytes: 512, ..base },
+        ReferenceWorkload { queue_depth: 4, ..base },
+        ReferenceWorkload { op: Op::Write, ..base },
+        ReferenceWorkload { access: AccessPattern::Sequential, ..base },
+        ReferenceWorkload { data: DataClass::Zero, ..base },
+        ReferenceWorkload { state: PriorState::Fresh, ..base },
+        ReferenceWorkload { area_bytes: 1 << 20, ..base },
+        ReferenceWorkload { ios: Some(7), ..base },
     ];
     for workload in variants {
         assert!(keys.insert(Procedure::Steady(workload).key()));

@@ -22,10 +22,7 @@ fn text() -> &'static str {
 }
 
 fn free(words: &[&str]) -> Vec<FreeParameter> {
-    words
-        .iter()
-        .map(|word| FreeParameter::parse(word).expect("a free number"))
-        .collect()
+    words.iter().map(|word| FreeParameter::parse(word).expect("a free number")).collect()
 }
 
 #[test]
@@ -35,40 +32,19 @@ fn free_numbers_are_spelled_in_four_ways() {
     assert_eq!(spelled[2].range, Some((1.0, 2.0)));
     assert_eq!(spelled[3].name(), "a.b.c[0]");
     assert_eq!(spelled[3].range, Some((1000.0, 2000.0)));
-    for bad in [
-        "",
-        "a",
-        "a.b=1",
-        "a.b=x..2",
-        "a.b[",
-        "a.b[x]",
-        "a.b=1..inf",
-        "a .b",
-    ] {
+    for bad in ["", "a", "a.b=1", "a.b=x..2", "a.b[", "a.b[x]", "a.b=1..inf", "a .b"] {
         assert!(FreeParameter::parse(bad).is_err(), "{bad}");
     }
 }
 
 #[test]
 fn fitted_parameters_are_free_unless_structural() {
-    let names: Vec<String> = free_by_default(text())
-        .expect("a profile")
-        .iter()
-        .map(FreeParameter::name)
-        .collect();
-    for name in [
-        "firmware.read_command_ns",
-        "nand.read_ns",
-        "thermal.throttle_off_celsius",
-    ] {
+    let names: Vec<String> =
+        free_by_default(text()).expect("a profile").iter().map(FreeParameter::name).collect();
+    for name in ["firmware.read_command_ns", "nand.read_ns", "thermal.throttle_off_celsius"] {
         assert!(names.iter().any(|n| n == name), "{name}: {names:?}");
     }
-    for name in [
-        "nand.page_bytes",
-        "nand.cache_read",
-        "prefetch.window_bytes",
-        "nand.erase_ns",
-    ] {
+    for name in ["nand.page_bytes", "nand.cache_read", "prefetch.window_bytes", "nand.erase_ns"] {
         assert!(!names.iter().any(|n| n == name), "{name}");
     }
 }
@@ -91,11 +67,9 @@ fn writing_the_start_changes_no_number_and_no_comment() {
 
 #[test]
 fn a_changed_number_is_replaced_in_place_and_marked() {
-    let space = ParameterSpace::new(
-        text(),
-        &free(&["nand.erase_ns=1000000..4000000", "nand.read_ns[1]"]),
-    )
-    .expect("a space");
+    let space =
+        ParameterSpace::new(text(), &free(&["nand.erase_ns=1000000..4000000", "nand.read_ns[1]"]))
+            .expect("a space");
     let written = space.write(&[1.0, 0.0], "m.csv", false).expect("text");
     assert!(
         written.contains("erase_ns                 = { value = 4_000_000, fitted = \"m.csv\" }\n"),
@@ -104,12 +78,7 @@ fn a_changed_number_is_replaced_in_place_and_marked() {
     let expected = "read_ns                  = { value = [35_430, 8_858], fitted = \"m.csv\" }\n";
     assert!(written.contains(expected), "{written}");
     assert_eq!(
-        space
-            .profile_at(&[1.0, 0.0])
-            .expect("a profile")
-            .nand
-            .read_ns
-            .value,
+        space.profile_at(&[1.0, 0.0]).expect("a profile").nand.read_ns.value,
         [35_430, 8_858]
     );
 }
@@ -143,9 +112,7 @@ fn numbers_that_cannot_change_are_refused() {
         ("nand.read_ns[7]", "2 numbers"),
         ("nand.erase_ns[0]", "1 numbers"),
     ] {
-        let error = ParameterSpace::new(text(), &free(&[word]))
-            .expect_err(word)
-            .to_string();
+        let error = ParameterSpace::new(text(), &free(&[word])).expect_err(word).to_string();
         assert!(error.contains(expected), "{word}: {error}");
     }
     assert!(ParameterSpace::new(text(), &free(&["nand.read_ns", "nand.read_ns[0]"])).is_err());

@@ -35,10 +35,7 @@ fn a_situation_is_what_the_published_figures_say() {
     assert_eq!(of("samsung-951", RandomRead, 64), Situation::AnotherBlock);
     assert_eq!(of("samsung-951", RandomRead, 256), Situation::AnotherDepth);
     assert_eq!(of("toshiba-rd400", RandomRead, 64), Situation::AnotherDepth);
-    assert_eq!(
-        of("samsung-951", SequentialRead, 1),
-        Situation::AnotherBlock
-    );
+    assert_eq!(of("samsung-951", SequentialRead, 1), Situation::AnotherBlock);
     assert_eq!(of("samsung-951", RandomWrite, 1), Situation::OtherKinds);
     assert_eq!(of("crucial-mx300", RandomRead, 1), Situation::FactsOnly);
 }
@@ -59,23 +56,14 @@ fn a_fitted_depth_is_never_wider_than_another_one() {
         let all = of_profile(name, false, &[]).unwrap();
         let width = |one: &PredictiveInterval| one.high - one.low;
         for (depth, one) in &all {
-            let any = all
-                .iter()
-                .find(|(d, other)| d.is_none() && other.kind == one.kind);
+            let any = all.iter().find(|(d, other)| d.is_none() && other.kind == one.kind);
             let any = any.map(|(_, any)| width(any));
-            assert!(
-                depth.is_none() || any.is_none_or(|any| width(one) <= any),
-                "{name}: {one:?}"
-            );
+            assert!(depth.is_none() || any.is_none_or(|any| width(one) <= any), "{name}: {one:?}");
         }
     }
     let altered = of_profile("samsung-951", true, &[]).unwrap();
     let known = [Situation::AnotherBlock, Situation::AnotherDepth];
-    assert!(
-        altered
-            .iter()
-            .all(|(_, one)| !known.contains(&one.situation))
-    );
+    assert!(altered.iter().all(|(_, one)| !known.contains(&one.situation)));
 }
 
 #[test]

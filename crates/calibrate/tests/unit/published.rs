@@ -2,18 +2,10 @@ use super::*;
 
 /// The drives with published figures.
 fn drives() -> std::collections::BTreeSet<String> {
-    let tables = [
-        RANDOM_READ,
-        SEQUENTIAL_READ,
-        FIGURES,
-        LATENCIES,
-        STREAMER,
-        CONSISTENCY,
-    ];
+    let tables = [RANDOM_READ, SEQUENTIAL_READ, FIGURES, LATENCIES, STREAMER, CONSISTENCY];
     let tables = tables.map(|(name, text)| CsvTable::parse(name, text).expect("whole").rows);
     let rows = tables.iter().flatten();
-    rows.map(|row| row.text("drive").expect("a drive").to_owned())
-        .collect()
+    rows.map(|row| row.text("drive").expect("a drive").to_owned()).collect()
 }
 
 #[test]
@@ -37,19 +29,11 @@ fn every_row_of_every_file_is_a_measurement() {
 fn figures_are_found_by_profile() {
     let figures = published("samsung-951").expect("the files are whole");
     let value = |key: &str| figures.iter().find(|f| f.key() == key).map(|f| f.value);
-    assert_eq!(
-        value("randread bs=32k threads=64 depth=1, mib_per_s"),
-        Some(1660.0)
-    );
-    assert_eq!(
-        value("read bs=64k threads=1 depth=1, mib_per_s"),
-        Some(1090.0)
-    );
+    assert_eq!(value("randread bs=32k threads=64 depth=1, mib_per_s"), Some(1660.0));
+    assert_eq!(value("read bs=64k threads=1 depth=1, mib_per_s"), Some(1090.0));
     let optane = published("intel-optane-p4800x").expect("the files are whole");
-    let tail = optane
-        .iter()
-        .find(|f| f.metric == ReferenceMetric::P99_999Us)
-        .expect("a far percentile");
+    let tail =
+        optane.iter().find(|f| f.metric == ReferenceMetric::P99_999Us).expect("a far percentile");
     assert_eq!(tail.tolerance, Tolerance::Relative(0.25));
     let streams = published("mle-brief-960gb").expect("the files are whole");
     let first = &streams[0];

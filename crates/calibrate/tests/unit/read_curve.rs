@@ -2,21 +2,11 @@
 
 use super::*;
 
-const CELLS: [(u32, u32); 6] = [
-    (1, 4096),
-    (16, 512),
-    (16, 4096),
-    (64, 4096),
-    (64, 16_384),
-    (64, 131_072),
-];
+const CELLS: [(u32, u32); 6] =
+    [(1, 4096), (16, 512), (16, 4096), (64, 4096), (64, 16_384), (64, 131_072)];
 
 fn cell((threads, block): (u32, u32)) -> Cell {
-    Cell {
-        threads: threads.into(),
-        in_flight: threads.into(),
-        block_bytes: block.into(),
-    }
+    Cell { threads: threads.into(), in_flight: threads.into(), block_bytes: block.into() }
 }
 
 /// A drive that obeys the curve, with numbers a factor from the usual ones.
@@ -48,16 +38,7 @@ fn population() -> Population {
 fn each_limit_sets_the_rate_where_the_others_are_far() {
     let theta = [1e-4, 1e9, 5e5, 3e9, 5e-6].map(f64::ln);
     let rate = |threads: f64, in_flight: f64, block_bytes: f64| {
-        SHAPE
-            .log_rate(
-                &theta,
-                &Cell {
-                    threads,
-                    in_flight,
-                    block_bytes,
-                },
-            )
-            .exp()
+        SHAPE.log_rate(&theta, &Cell { threads, in_flight, block_bytes }).exp()
     };
     let is_near = |rate: f64, limit: f64| (0.9..=1.001).contains(&(rate / limit));
     assert!(is_near(rate(1.0, 1.0, 4096.0), 1.0 / (1e-4 + 4096.0 / 1e9)));
@@ -90,13 +71,7 @@ fn ratings_move_the_prediction_of_an_unseen_drive_and_their_absence_widens_it() 
             kind: Kind::Flash,
             capacity_gb: None,
         });
-        population.predict(
-            &DriveReads {
-                rated,
-                known: Vec::new(),
-            },
-            &[cell((64, 512))],
-        )[0]
+        population.predict(&DriveReads { rated, known: Vec::new() }, &[cell((64, 512))])[0]
     };
     let (slow, fast, unknown) = (at(Some(1e5)), at(Some(4e5)), at(None));
     assert!(fast.centre > slow.centre + 0.3, "{slow:?} {fast:?}");
@@ -124,12 +99,7 @@ fn cells_that_contradict_the_curve_widen_the_intervals() {
         *rate *= if place % 2 == 0 { 1.6 } else { 0.6 };
     }
     let width = |d: &DriveReads| population.predict(d, &[cell((32, 8192))])[0].half_width;
-    assert!(
-        width(&odd) > 1.5 * width(&honest),
-        "{} {}",
-        width(&odd),
-        width(&honest)
-    );
+    assert!(width(&odd) > 1.5 * width(&honest), "{} {}", width(&odd), width(&honest));
 }
 
 #[test]
@@ -156,10 +126,7 @@ fn reads_beside_a_cache_are_fewer_than_its_rating_and_others_stay_what_they_were
     let taught = plain.clone().beside_cache(&drives);
     let at = |population: &Population, bits: u32| {
         let rated = Some(Rated::in_use(6e5, 3000.0, Kind::of_flash(bits)));
-        let drive = DriveReads {
-            rated,
-            known: Vec::new(),
-        };
+        let drive = DriveReads { rated, known: Vec::new() };
         population.predict(&drive, &[cell((64, 512))])[0]
     };
     let (before, after) = (at(&plain, 3), at(&taught, 3));
@@ -184,10 +151,7 @@ fn reads_beside_a_cache_are_fewer_than_its_rating_and_others_stay_what_they_were
 }
 
 fn rated(iops: f64, mb: f64, kind: Kind, known: Vec<(Cell, f64)>) -> DriveReads {
-    DriveReads {
-        rated: Some(Rated::in_use(iops, mb, kind)),
-        known,
-    }
+    DriveReads { rated: Some(Rated::in_use(iops, mb, kind)), known }
 }
 
 #[test]
@@ -206,18 +170,12 @@ fn kinds_of_which_the_drives_say_nothing_are_predicted_from_what_limits_them() {
     let [at_16, at_64, long] = [0, 1, 2].map(|n| all.iops(&unseen, &cells)[n]);
     assert!(at_64[0] > 0.85 * 9e4 && at_64[2] <= 1.06 * 9e4, "{at_64:?}");
     assert!(at_16[0] > 0.7 * 9e4, "{at_16:?}");
-    assert!(
-        (0.8..1.05).contains(&(long[0] * 262_144.0 / 540e6)),
-        "{long:?}"
-    );
+    assert!((0.8..1.05).contains(&(long[0] * 262_144.0 / 540e6)), "{long:?}");
     // 3D XPoint of which no drive is known: saturated at 16 in flight, by bytes; as wide as its
     // assumptions.
     let unseen = rated(5.5e5, 2400.0, Kind::XPoint, Vec::new());
     let [at_16, at_64, _] = [0, 1, 2].map(|n| all.iops(&unseen, &cells)[n]);
-    assert!(
-        at_16[0] > 4e5 && at_64[0] < 1.15 * at_16[0],
-        "{at_16:?} {at_64:?}"
-    );
+    assert!(at_16[0] > 4e5 && at_64[0] < 1.15 * at_16[0], "{at_16:?} {at_64:?}");
     assert!(at_64[1] < 0.75 * at_64[0] && at_64[2] <= 1.051 * 2400e6 / 4096.0);
     assert_eq!((all.teachers(&drives[0]), all.teachers(&unseen)), (2, 0));
     // The others stay what they were.

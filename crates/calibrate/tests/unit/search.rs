@@ -17,9 +17,7 @@ fn a_narrow_curved_valley_converges() {
     // Rosenbrock's function in four dimensions, its minimum at 0.6 of the box.
     let cost = |p: &[f64]| {
         let x: Vec<f64> = p.iter().map(|u| 1.0 + (u - 0.6) * 4.0).collect();
-        (0..3)
-            .map(|i| 100.0 * (x[i + 1] - x[i] * x[i]).powi(2) + (1.0 - x[i]).powi(2))
-            .sum::<f64>()
+        (0..3).map(|i| 100.0 * (x[i + 1] - x[i] * x[i]).powi(2) + (1.0 - x[i]).powi(2)).sum::<f64>()
     };
     let found = search(&[0.2; 4], 4000, cost);
     assert!(found.best_cost < 1e-4, "{}", found.best_cost);

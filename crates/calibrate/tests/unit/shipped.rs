@@ -6,11 +6,8 @@ use assay_ssd::Profile;
 #[test]
 fn compared_figures_are_the_current_publications() {
     assert_eq!(FIDELITY.lines().next(), Some(FIDELITY_HEADING));
-    let names: Vec<&str> = FIDELITY
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split(',').next())
-        .collect();
+    let names: Vec<&str> =
+        FIDELITY.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
     assert!(names.len() >= 7, "run `make fidelity`: {names:?}");
     for name in names {
         assert!(Profile::names().contains(&name), "{name}");
@@ -40,8 +37,5 @@ fn errors_in_a_recipe_name_the_line() {
     let error = recipes("fits.toml", "[a]\nseed = 1\nevaluations = 5\ncolour = 3\n")
         .expect_err("an unknown key")
         .to_string();
-    assert!(
-        error.contains("fits.toml, line 4") && error.contains("colour"),
-        "{error}"
-    );
+    assert!(error.contains("fits.toml, line 4") && error.contains("colour"), "{error}");
 }

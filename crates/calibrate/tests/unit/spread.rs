@@ -8,10 +8,7 @@ fn residuals(errors: &[f64]) -> Residuals {
     let cells = errors.iter().map(|_| Measurement {
         value: 100.0,
         role: Role::Target,
-        ..Measurement::to_simulate(
-            ReferenceWorkload::read(AccessPattern::Random, 4, 4 << 10),
-            "",
-        )
+        ..Measurement::to_simulate(ReferenceWorkload::read(AccessPattern::Random, 4, 4 << 10), "")
     });
     let cells: Vec<Measurement> = cells.collect();
     let figures = errors.iter().map(|e| Some(100.0 * e.exp())).collect();
@@ -21,11 +18,7 @@ fn residuals(errors: &[f64]) -> Residuals {
 #[test]
 fn parameters_take_degrees_of_freedom() {
     let all = residuals(&[0.03, -0.03, 0.03, -0.03]);
-    let of = |parameters| {
-        spreads(&all, parameters)
-            .get(&FigureKind::RandomRead)
-            .copied()
-    };
+    let of = |parameters| spreads(&all, parameters).get(&FigureKind::RandomRead).copied();
     assert!((of(0).unwrap() - 0.03).abs() < 1e-9);
     assert!((of(3).unwrap() - 0.06).abs() < 1e-9);
     assert_eq!(of(4), None);

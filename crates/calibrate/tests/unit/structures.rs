@@ -6,12 +6,7 @@ use assay_ssd::Profile;
 
 #[test]
 fn every_layout_is_a_valid_drive_and_another_one() {
-    for name in [
-        "samsung-951",
-        "toshiba-rd400",
-        "mydigitalssd-bpx",
-        "wd-black",
-    ] {
+    for name in ["samsung-951", "toshiba-rd400", "mydigitalssd-bpx", "wd-black"] {
         let drive = ReferenceDrive::new(name).unwrap();
         let all = layouts(&drive.table);
         assert!(all.len() > 3, "{name}: {all:?}");

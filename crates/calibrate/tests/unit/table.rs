@@ -72,11 +72,7 @@ fn errors_name_file_line_column_and_a_valid_value() {
         ("value,metric\n1,celsius\n", 2, "name a procedure"),
         ("value,role\n1,secret\n", 2, "held_out"),
         ("value,procedure\n1,nap\n", 2, "write_steady"),
-        (
-            "value,procedure,metric\n1,write_steady,iops\n",
-            2,
-            "mb_per_s",
-        ),
+        ("value,procedure,metric\n1,write_steady,iops\n", 2, "mb_per_s"),
         ("value,tolerance\n1,-3\n", 2, "above 0"),
     ] {
         let error = measurements("m.csv", text).expect_err(text).to_string();

@@ -13,20 +13,13 @@ fn base(name: &str) -> ReferenceDrive {
 }
 
 fn target(read: ReferenceWorkload) -> Measurement {
-    Measurement {
-        role: Role::Target,
-        ..Measurement::to_simulate(read, "truth")
-    }
+    Measurement { role: Role::Target, ..Measurement::to_simulate(read, "truth") }
 }
 
 fn random(threads: u32, kib: u32, metric: ReferenceMetric) -> Measurement {
     Measurement {
         metric,
-        ..target(ReferenceWorkload::read(
-            AccessPattern::Random,
-            threads,
-            kib << 10,
-        ))
+        ..target(ReferenceWorkload::read(AccessPattern::Random, threads, kib << 10))
     }
 }
 
@@ -54,11 +47,7 @@ fn alternatives_are_drives_of_the_same_capacity_or_refused() {
         let before = bytes(&template.table);
         let mut valid = 0;
         for structure in all {
-            assert!(
-                structure
-                    .keys()
-                    .all(|path| STRUCTURE.contains(&path.as_str()))
-            );
+            assert!(structure.keys().all(|path| STRUCTURE.contains(&path.as_str())));
             let mut table = template.table.clone();
             for (path, value) in &structure {
                 assert_ne!(get(&table, path), value.as_ref(), "{path} is as before");
@@ -74,9 +63,7 @@ fn alternatives_are_drives_of_the_same_capacity_or_refused() {
 #[test]
 fn a_template_has_the_measured_capacity_and_every_cost_of_a_read() {
     let template = template(&base("samsung-951"), Some(512_110_190_592));
-    let profile = template
-        .profile(&Structure::new(), &template.wide.mean)
-        .unwrap();
+    let profile = template.profile(&Structure::new(), &template.wide.mean).unwrap();
     assert_eq!(profile.identity.capacity_bytes.value, 512_110_190_592);
     for (path, _) in MECHANISMS {
         assert!(template.paths.iter().any(|known| known == path), "{path}");
@@ -92,12 +79,8 @@ fn high_percentiles_of_the_shortest_reads_are_searched() {
     let all = [4, 16]
         .into_iter()
         .flat_map(|kib| {
-            [
-                ReferenceMetric::MibPerS,
-                ReferenceMetric::MedianUs,
-                ReferenceMetric::P99Us,
-            ]
-            .map(|metric| random(1, kib, metric))
+            [ReferenceMetric::MibPerS, ReferenceMetric::MedianUs, ReferenceMetric::P99Us]
+                .map(|metric| random(1, kib, metric))
         })
         .collect::<Vec<_>>();
     let kept = searched(all.clone());
@@ -125,11 +108,7 @@ fn a_structure_is_found_again_and_predicts_other_cells() {
     let filled = |cells: Vec<Measurement>| {
         let figures = simulate(&truth, &cells, Effort::Full, 2).unwrap();
         let both = cells.into_iter().zip(figures);
-        both.map(|(cell, value)| Measurement {
-            value: value.unwrap(),
-            ..cell
-        })
-        .collect::<Vec<_>>()
+        both.map(|(cell, value)| Measurement { value: value.unwrap(), ..cell }).collect::<Vec<_>>()
     };
     let rates = |threads: &[u32], lengths: &[u32]| {
         let cells = threads.iter().flat_map(|&threads| {
@@ -146,11 +125,7 @@ fn a_structure_is_found_again_and_predicts_other_cells() {
         threads: 2,
     };
     let mut measured = rates(&[1, 8, 64], &[4, 16, 64]);
-    measured.extend(filled(vec![
-        sequential(1, 64),
-        sequential(1, 128),
-        sequential(8, 128),
-    ]));
+    measured.extend(filled(vec![sequential(1, 64), sequential(1, 128), sequential(8, 128)]));
     let mut stages = Vec::new();
     let stop = AtomicBool::new(false);
     let found = twin(&measured, &settings, &stop, &mut |p| {
@@ -170,10 +145,7 @@ fn a_structure_is_found_again_and_predicts_other_cells() {
     let text = &found.fit.text;
     assert!(text.contains("name = \"again\"") && text.contains("fitted = \"run of the truth"));
     let profile = Profile::from_toml(text).unwrap();
-    assert_eq!(
-        profile.bench.max_io_bytes, None,
-        "of the host of the published figures"
-    );
+    assert_eq!(profile.bench.max_io_bytes, None, "of the host of the published figures");
     let mut further = rates(&[4, 32], &[8, 32]);
     further.extend(filled(vec![sequential(2, 64)]));
     let figures = simulate(&profile, &further, Effort::Full, 2).unwrap();
@@ -193,10 +165,7 @@ fn nothing_is_made_of_nothing_or_after_a_stop() {
         threads: 1,
     };
     let stop = AtomicBool::new(false);
-    let held_out = Measurement {
-        role: Role::HeldOut,
-        ..random(1, 4, ReferenceMetric::MibPerS)
-    };
+    let held_out = Measurement { role: Role::HeldOut, ..random(1, 4, ReferenceMetric::MibPerS) };
     let error = twin(&[held_out], &settings, &stop, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("nothing"), "{error}");
     let target = random(1, 4, ReferenceMetric::MibPerS);
@@ -237,11 +206,8 @@ fn costs_are_exchanged_without_a_change_of_their_sum() {
 fn the_limit_of_the_data_path_becomes_core_time_of_pages() {
     let drive = base("mle-brief-960gb");
     let mut from = template(&drive, None);
-    let (path, kib, page) = (
-        "data_path.direct_bytes_per_second",
-        "firmware.read_kib_ns",
-        "firmware.read_page_ns",
-    );
+    let (path, kib, page) =
+        ("data_path.direct_bytes_per_second", "firmware.read_kib_ns", "firmware.read_page_ns");
     // Its core time of a KiB is more than its data path has: there is no other limit to try.
     assert!(core_limits(&from.table).is_empty());
     put(&mut from.table, path, Value::Integer(1 << 30));
@@ -254,10 +220,7 @@ fn the_limit_of_the_data_path_becomes_core_time_of_pages() {
             _ => 16_384,
         })
         .collect();
-    assert_eq!(
-        pieces,
-        [4096, 4096, 4096, 8192, 8192, 8192, 16_384, 16_384, 16_384]
-    );
+    assert_eq!(pieces, [4096, 4096, 4096, 8192, 8192, 8192, 16_384, 16_384, 16_384]);
     for (change, piece) in all.iter().zip(pieces) {
         // On one core a GiB takes a second, as on the path before.
         let per_kib_ns = change.moved[page].exp() * 1024.0 / piece as f64 + 200.0;

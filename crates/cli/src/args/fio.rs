@@ -63,9 +63,7 @@ fn own(command: &clap::Command, name: &str) -> Option<bool> {
         found.map(|argument| argument.get_action().takes_values())
     };
     let fio = command.find_subcommand(FILE).expect("the command exists");
-    of(fio)
-        .or_else(|| of(command))
-        .or((name == "help").then_some(false))
+    of(fio).or_else(|| of(command)).or((name == "help").then_some(false))
 }
 
 /// An option that fio has and `assay job` has not, or `--fio FILE`.
@@ -76,10 +74,8 @@ fn is_only_of_fio(name: &str) -> bool {
 
 /// The words of a command line, if it is one of fio. `at`: where the command is.
 pub(super) fn parse(all: &[OsString], at: usize) -> Option<Result<Arguments, clap::Error>> {
-    let texts: Option<Vec<String>> = all
-        .iter()
-        .map(|word| word.to_str().map(str::to_owned))
-        .collect();
+    let texts: Option<Vec<String>> =
+        all.iter().map(|word| word.to_str().map(str::to_owned)).collect();
     let texts = texts?;
     let words = &texts[at + 1..];
     let is_job = texts[at] == "job";
@@ -149,10 +145,7 @@ fn split_words(command: &clap::Command, before: &[String], words: &[String]) -> 
 /// Among the job files.
 fn is_drive(word: &str) -> bool {
     let is_modelled = word.starts_with("sim:") || word.starts_with("null:");
-    is_modelled
-        || Path::new(word)
-            .metadata()
-            .is_ok_and(|data| !data.is_file() && !data.is_dir())
+    is_modelled || Path::new(word).metadata().is_ok_and(|data| !data.is_file() && !data.is_dir())
 }
 
 /// `--verify`, with or without fio's name of a checksum.

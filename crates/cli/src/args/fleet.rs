@@ -355,9 +355,7 @@ pub struct CohortArguments {
 
 fn limit(text: &str) -> Result<(String, f64), String> {
     let (figure, value) = text.rsplit_once('=').ok_or("FIGURE=VALUE is expected")?;
-    let value: f64 = value
-        .parse()
-        .map_err(|_| format!("{value} is not a number"))?;
+    let value: f64 = value.parse().map_err(|_| format!("{value} is not a number"))?;
     match value.is_finite() && value > 0.0 {
         true => Ok((figure.to_owned(), value)),
         false => Err(format!("{value} is not above 0")),

@@ -81,9 +81,8 @@ fn capacity(text: &str) -> Result<u64, String> {
 }
 
 fn option(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or_else(|| "not OPTION=VALUE, such as direct=1".to_owned())?;
+    let (name, value) =
+        text.split_once('=').ok_or_else(|| "not OPTION=VALUE, such as direct=1".to_owned())?;
     match assay_fio_job::options::find(name) {
         Some(_) => Ok((name.to_owned(), value.to_owned())),
         None => Err(format!("fio has no option {name:?}")),

@@ -25,9 +25,7 @@ fn argument(option: &'static JobOption, with_hyphens: &'static str) -> Arg {
         .replace(" ([traces.md](traces.md))", "")
         .replace(" ([fio.md](fio.md))", "");
     let mut help = help.replace('`', "");
-    let argument = Arg::new(option.name)
-        .long(option.name)
-        .help_heading(option.heading);
+    let argument = Arg::new(option.name).long(option.name).help_heading(option.heading);
     let argument = match with_hyphens == option.name {
         true => argument,
         false => argument.alias(with_hyphens),
@@ -55,10 +53,7 @@ fn argument(option: &'static JobOption, with_hyphens: &'static str) -> Arg {
         let checked = JobOptions::default().set(option.name, text);
         checked.map(|()| text.to_owned())
     };
-    argument
-        .help(help)
-        .value_name(option.value_name)
-        .value_parser(check)
+    argument.help(help).value_name(option.value_name).value_parser(check)
 }
 
 impl Args for WorkloadArguments {

@@ -79,10 +79,7 @@ where
             let message = format!("the name of a job, {:?}, {wrong}", own.name);
             return Err(command.error(ErrorKind::ValueValidation, message));
         }
-        job.jobs.push(NamedJob {
-            name: own.name,
-            options: job.workload.0.with(&own.workload.0),
-        });
+        job.jobs.push(NamedJob { name: own.name, options: job.workload.0.with(&own.workload.0) });
     }
     Ok(parsed)
 }

@@ -68,9 +68,7 @@ fn rating(text: &str) -> Result<f64, String> {
         let value = digits.parse::<f64>().ok()? * unit;
         (1.0..=1e12).contains(&value).then_some(value)
     };
-    let (reads, writes) = text
-        .split_once(',')
-        .map_or((text, None), |(r, w)| (r, Some(w)));
+    let (reads, writes) = text.split_once(',').map_or((text, None), |(r, w)| (r, Some(w)));
     let is_right = writes.is_none_or(|writes| number(writes).is_some());
     let reads = number(reads).filter(|_| is_right);
     reads.ok_or_else(|| "not a number from 1, such as 500000 or 500k, or two of them".to_owned())

@@ -50,12 +50,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "ENGINE", value_parser = ["auto", "uring", "threads", "passthru"])]
     pub engine: Option<String>,
     /// Multiply every duration; reports mark the run.
-    #[arg(
-        long,
-        value_name = "FACTOR",
-        default_value_t = 1.0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, allow_negative_numbers = true)]
     pub scale: f64,
     /// Seed of the random number generators.
     #[arg(long, default_value_t = assay_workload::plan::DEFAULT_SEED)]

@@ -82,12 +82,7 @@ pub struct RecordArguments {
     pub destroy: Vec<String>,
     /// Where the stream comes from: - (stdin), a path, unix:PATH, tcp:HOST:PORT, unix-listen:PATH,
     /// tcp-listen:HOST:PORT
-    #[arg(
-        long,
-        value_name = "SOURCE",
-        default_value = "-",
-        help_heading = "Stream"
-    )]
+    #[arg(long, value_name = "SOURCE", default_value = "-", help_heading = "Stream")]
     pub from: String,
     /// Record the test pattern of this seed (check it with assay replay --check SEED)
     #[arg(
@@ -161,12 +156,7 @@ pub struct ReplayArguments {
     pub stream: StreamArguments,
     /// Where the stream goes: - (stdout), a new file, unix:PATH, tcp:HOST:PORT, unix-listen:PATH,
     /// tcp-listen:HOST:PORT
-    #[arg(
-        long,
-        value_name = "SINK",
-        default_value = "-",
-        help_heading = "Stream"
-    )]
+    #[arg(long, value_name = "SINK", default_value = "-", help_heading = "Stream")]
     pub to: String,
     /// Check against the pattern of this seed instead of writing it out
     #[arg(

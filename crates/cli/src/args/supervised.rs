@@ -15,17 +15,8 @@ impl Command {
         let on = |drives: Vec<String>, kept: Option<String>, limit: Option<Nanos>| {
             let streams_out = matches!(self, Command::Replay(replay)
                 if replay.to == "-" && replay.check.is_none());
-            let supervised = Supervised {
-                drives,
-                kept,
-                limit,
-                streams_out,
-            };
-            supervised
-                .drives
-                .iter()
-                .any(|drive| is_real(drive))
-                .then_some(supervised)
+            let supervised = Supervised { drives, kept, limit, streams_out };
+            supervised.drives.iter().any(|drive| is_real(drive)).then_some(supervised)
         };
         let one = |drive: &String| vec![drive.clone()];
         match self {
@@ -66,11 +57,9 @@ impl Command {
                 on(one(&prepare.drive), Some(kept.to_owned()), None)
             }
             Command::Check(check) => on(one(&check.drive), kept_in(check.out.as_ref()), None),
-            Command::Probe(probe) => on(
-                probe.drive.iter().cloned().collect(),
-                None,
-                Some(PROBE_LIMIT),
-            ),
+            Command::Probe(probe) => {
+                on(probe.drive.iter().cloned().collect(), None, Some(PROBE_LIMIT))
+            }
             _ => None,
         }
     }
@@ -85,10 +74,7 @@ fn is_real(name: &str) -> bool {
     let spec = DriveSpec::parse(name);
     spec.is_ok_and(|spec| {
         let kind = spec.kind();
-        matches!(
-            kind,
-            SpecKind::Path(_) | SpecKind::NvmeGeneric(_) | SpecKind::Files(_)
-        )
+        matches!(kind, SpecKind::Path(_) | SpecKind::NvmeGeneric(_) | SpecKind::Files(_))
     })
 }
 

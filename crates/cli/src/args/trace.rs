@@ -34,12 +34,7 @@ pub struct TraceFile {
     /// columns; also compressed with gzip or zstd (docs/traces.md).
     pub trace: PathBuf,
     /// Its format, as `assay job` takes it; auto: by its first lines.
-    #[arg(
-        long = "trace_format",
-        alias = "format",
-        value_name = "FORMAT",
-        default_value = "auto"
-    )]
+    #[arg(long = "trace_format", alias = "format", value_name = "FORMAT", default_value = "auto")]
     pub format: String,
     /// Which column of a line is what, in place of a format.
     #[arg(long = "trace_columns", alias = "columns", value_name = "COLUMNS")]

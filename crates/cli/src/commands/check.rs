@@ -52,17 +52,11 @@ pub fn run(arguments: &CheckArguments, output: Output) -> anyhow::Result<Command
     }
     let rules = super::verdict::rules(None, arguments.datasheet.as_deref())?.1;
     let suite = suite()?;
-    let options = SessionOptions {
-        generator: Some(Arc::new(VerifyBlocks)),
-        ..SessionOptions::default()
-    };
+    let options =
+        SessionOptions { generator: Some(Arc::new(VerifyBlocks)), ..SessionOptions::default() };
     let names = std::slice::from_ref(&arguments.drive);
     let mut drives = super::open_drives(names, &options)?;
-    let settings = RunSettings {
-        set: Vec::new(),
-        scale: 1.0,
-        seed: DEFAULT_SEED,
-    };
+    let settings = RunSettings { set: Vec::new(), scale: 1.0, seed: DEFAULT_SEED };
     let plan = expand(&suite, &settings, &drives)?;
     let state = DriveState::of(&drives[0]);
     let watch = super::Watch::new(&LiveArguments::default())?;
@@ -140,18 +134,13 @@ fn sheet(run: &Run, rules: &VerdictRules) -> Vec<SheetFigure> {
         .iter()
         .filter(|rule| rule.suite.as_deref() == Some(SUITE) && rule.rating.is_some());
     let figures = of_suite.filter_map(|rule| {
-        let alone = VerdictRules {
-            rules: vec![rule.clone()],
-            ..rules.clone()
-        };
+        let alone = VerdictRules { rules: vec![rule.clone()], ..rules.clone() };
         let verdict = evaluate_by(&alone, &subject, Basis::Datasheet);
         let prefix = format!("{}: ", rule.about);
         let mut reasons = verdict.reasons.into_iter();
         let reason = reasons.find(|reason| reason.text.starts_with(&prefix))?;
         let advice = format!("; {}", rule.advice);
-        let text = reason.text[prefix.len()..]
-            .trim_end_matches(&advice)
-            .to_owned();
+        let text = reason.text[prefix.len()..].trim_end_matches(&advice).to_owned();
         let about = rule.about.trim_start_matches("quick: ").to_owned();
         Some(SheetFigure {
             about,
@@ -173,11 +162,8 @@ fn text(run: &Run, check: &Check) -> String {
     for drive in &run.manifest.drives {
         let mark = simulated_mark(drive.simulated);
         text.push_str(&drive.spec);
-        let named = [
-            ("", &drive.model),
-            ("serial ", &drive.serial),
-            ("firmware ", &drive.firmware),
-        ];
+        let named =
+            [("", &drive.model), ("serial ", &drive.serial), ("firmware ", &drive.firmware)];
         for (name, value) in named.iter().filter(|(_, value)| !value.is_empty()) {
             let _ = write!(text, "  {name}{value}");
         }

@@ -17,9 +17,7 @@ pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<Comma
         0 => compare::compare_runs(&runs, terms),
         before => compare::before_after(&runs, before, terms)?,
     };
-    let gate = arguments
-        .fail_if
-        .map(|condition| condition.check(&compared));
+    let gate = arguments.fail_if.map(|condition| condition.check(&compared));
     let text = || {
         let (columns, style) = (output.columns(), output.style());
         let details = arguments.details;
@@ -29,9 +27,7 @@ pub fn run(arguments: &CompareArguments, output: Output) -> anyhow::Result<Comma
             None => text,
         }
     };
-    let shown = output.show(text, || {
-        json::compare(&runs, &compared, terms, gate.as_ref())
-    })?;
+    let shown = output.show(text, || json::compare(&runs, &compared, terms, gate.as_ref()))?;
     Ok(match gate.is_some_and(|gate| gate.has_failed()) {
         true => CommandOutcome::DriveFailed,
         false => shown,

@@ -13,16 +13,8 @@ use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 /// Values that the parser takes among others, such as paths, or with suffixes.
-const RW: [&str; 8] = [
-    "read",
-    "write",
-    "randread",
-    "randwrite",
-    "rw",
-    "randrw",
-    "trim",
-    "randtrim",
-];
+const RW: [&str; 8] =
+    ["read", "write", "randread", "randwrite", "rw", "randrw", "trim", "randtrim"];
 
 /// What a static script cannot know: drives of the host, and the keys of `--set` of the suite that
 /// is named.
@@ -46,10 +38,7 @@ pub fn run(shell: Shell, output: Output) -> anyhow::Result<CommandOutcome> {
         Shell::Fish => script.push_str(&with_names(FISH, fish_case)?),
         _ => {}
     }
-    output.show(
-        || script.clone(),
-        || json!({ "shell": shell.to_string(), "script": script }),
-    )
+    output.show(|| script.clone(), || json!({ "shell": shell.to_string(), "script": script }))
 }
 
 /// The command, with the values that complete an option or a name for every shell.
@@ -59,9 +48,7 @@ fn with_values() -> Command {
                  argument: &'static str,
                  values: Vec<&'static str>| {
         command.mut_subcommand(name, |sub| {
-            sub.mut_arg(argument, |a| {
-                a.value_parser(PossibleValuesParser::new(values))
-            })
+            sub.mut_arg(argument, |a| a.value_parser(PossibleValuesParser::new(values)))
         })
     };
     let suites = catalogue::names();
@@ -80,10 +67,7 @@ fn bash_case(suite: &str, keys: &[String]) -> String {
 }
 
 fn fish_case(suite: &str, keys: &[String]) -> String {
-    format!(
-        "case {suite}\n                printf '%s\\n' {}",
-        keys.join(" ")
-    )
+    format!("case {suite}\n                printf '%s\\n' {}", keys.join(" "))
 }
 
 /// The script with the names of suites, of their parameters and of simulated drives.
@@ -94,9 +78,7 @@ fn with_names(script: &str, case: fn(&str, &[String]) -> String) -> anyhow::Resu
         let keys = suite.parameters.keys().map(|key| format!("{key}="));
         cases.push(case(name, &keys.collect::<Vec<_>>()));
     }
-    let drives = Profile::names()
-        .into_iter()
-        .map(|name| format!("sim:{name}"));
+    let drives = Profile::names().into_iter().map(|name| format!("sim:{name}"));
     let script = script.replace("@SUITES@", &catalogue::names().join(" "));
     let script = script.replace("@SIMULATED@", &drives.collect::<Vec<_>>().join(" "));
     Ok(script.replace("@KEYS@", &cases.join("\n            ")))

@@ -15,18 +15,12 @@ pub fn run(arguments: &ContributeArguments, output: Output) -> anyhow::Result<Co
     let found = contribution(&run)?;
     if found.figures == 0 {
         let reasons = found.left_out.join("; ");
-        bail_usage!(
-            "{}: nothing to contribute: {reasons}",
-            arguments.run.display()
-        );
+        bail_usage!("{}: nothing to contribute: {reasons}", arguments.run.display());
     }
     if let Some(path) = &arguments.out {
         super::write_atomically(path, &found.csv)?;
     }
-    let file = arguments
-        .out
-        .as_ref()
-        .map(|path| path.display().to_string());
+    let file = arguments.out.as_ref().map(|path| path.display().to_string());
     output.show(
         || text(&found, file.as_deref()),
         || {

@@ -43,12 +43,7 @@ pub fn run(arguments: &ExportArguments, output: Output) -> anyhow::Result<Comman
     }
     let files = export(&run, format, &out)?;
     output.show(
-        || {
-            files
-                .iter()
-                .map(|file| format!("{}\n", file.display()))
-                .collect()
-        },
+        || files.iter().map(|file| format!("{}\n", file.display())).collect(),
         || json!({ "format": format.name(), "files": files }),
     )
 }
@@ -60,21 +55,14 @@ fn join(arguments: &ExportArguments, output: Output) -> anyhow::Result<CommandOu
     }
     let source = |folder: &PathBuf| Source {
         folder: folder.clone(),
-        facts: RunFacts {
-            plan: arguments.plan.clone(),
-            ..RunFacts::default()
-        },
+        facts: RunFacts { plan: arguments.plan.clone(), ..RunFacts::default() },
     };
     let sources: Vec<Source> = arguments.runs.iter().map(source).collect();
     let joined = Lake::new(root).join(&sources, &assay_report::cohort::observations)?;
     for left in &joined.left_out {
         let folder = left.folder.display().to_string();
         let named = left.reason.contains(&folder);
-        let of = if named {
-            String::new()
-        } else {
-            format!("{folder}: ")
-        };
+        let of = if named { String::new() } else { format!("{folder}: ") };
         output.note(&format!("left out: {of}{}", left.reason));
     }
     if joined.left_out.len() == sources.len() {

@@ -68,10 +68,8 @@ fn shown(all: &[ProfileComparison], path: &Path) -> String {
         "drive", "figures met", "median", "worst", "of these predicted"
     );
     for one in all {
-        let (sum, predicted) = (
-            ErrorSummary::of(&one.residuals.0),
-            one.residuals.summary(Role::HeldOut),
-        );
+        let (sum, predicted) =
+            (ErrorSummary::of(&one.residuals.0), one.residuals.summary(Role::HeldOut));
         text.push_str(&format!(
             "  {:<24} {:>15} {:>6.1} % {:>6.1} % {:>22}\n",
             one.name,

@@ -171,9 +171,8 @@ pub fn run(request: FioRequest, output: Output) -> anyhow::Result<CommandOutcome
         show(run, (cells, &jobs), &beyond, (page, name), as_fio, shown)
     };
     let destination = request.destination;
-    let summary = super::run_plan(&plan, &mut drives, destination, watch, output, |run, _| {
-        finish(run)
-    })?;
+    let summary =
+        super::run_plan(&plan, &mut drives, destination, watch, output, |run, _| finish(run))?;
     Ok(match (super::outcome_of(&summary), is_beyond) {
         (CommandOutcome::Done, true) => CommandOutcome::DriveFailed,
         (outcome, _) => outcome,
@@ -301,11 +300,7 @@ fn read(line: &CommandLine, drive: Option<&str>) -> anyhow::Result<Conversion> {
 
 /// Of a log of fio, or another trace: all of its requests.
 fn survey(log: &str) -> Result<Arc<TraceSurvey>, TraceError> {
-    TraceSurvey::of(&TraceSource {
-        path: log.into(),
-        format: None,
-        device: None,
-    })
+    TraceSurvey::of(&TraceSource { path: log.into(), format: None, device: None })
 }
 
 /// The file that the log of a job names is what it runs on.
@@ -365,9 +360,7 @@ fn drive_of(needed: &[Needed], job: &FioJob) -> usize {
 }
 
 fn file_name(path: &str) -> Option<String> {
-    Path::new(path)
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned())
+    Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
 /// Makes a missing file, as fio does; returns whether it did.
@@ -412,9 +405,8 @@ fn fills(needed: &[Needed], drives: &[DriveSession]) -> Vec<PlannedJob> {
         let info = session.info();
         for file in &drive.created {
             let part = info.files.iter().find(|part| part.name == *file);
-            let (offset_bytes, bytes) = part.map_or((0, info.capacity_bytes), |part| {
-                (part.start_bytes, part.len_bytes)
-            });
+            let (offset_bytes, bytes) =
+                part.map_or((0, info.capacity_bytes), |part| (part.start_bytes, part.len_bytes));
             let least = u64::from(info.min_io_bytes.max(1));
             let block = match bytes.is_multiple_of(1 << 20) {
                 true => "1m",
@@ -452,12 +444,8 @@ fn dry_run(jobs: &[FioJob]) -> String {
             let _ = writeln!(text, "# stage {}{how}", job.stage + 1);
         }
         let drive = job.target.name();
-        let _ = writeln!(
-            text,
-            "# [{}]\nassay job {drive} {}",
-            job.name,
-            job.options.command_line()
-        );
+        let _ =
+            writeln!(text, "# [{}]\nassay job {drive} {}", job.name, job.options.command_line());
     }
     text
 }

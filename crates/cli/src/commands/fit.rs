@@ -34,12 +34,7 @@ pub fn run(arguments: FitArguments, output: Output) -> anyhow::Result<CommandOut
     let mut state_file = path.clone().into_os_string();
     state_file.push(".fit-state");
     prepared.settings.state_file = Some(state_file.clone().into());
-    let PreparedFit {
-        text,
-        targets,
-        settings,
-        ..
-    } = &prepared;
+    let PreparedFit { text, targets, settings, .. } = &prepared;
     let stop = super::stop_flag()?;
     let bar = crate::progress::bar(output, settings.evaluations);
     let fitted = fit(text, &targets.measurements, settings, &stop, &mut |p| {
@@ -99,19 +94,11 @@ fn twin_of(arguments: &FitArguments, output: Output) -> anyhow::Result<CommandOu
     let found = twin(&targets.measurements, &settings, &stop, &mut |p| {
         bar.set_message(match p.stage {
             STAGE_PROFILES => format!("nearest profiles, {} simulated drives", p.evaluations),
-            name => format!(
-                "structures around {name}, {} simulated drives",
-                p.evaluations
-            ),
+            name => format!("structures around {name}, {} simulated drives", p.evaluations),
         });
     });
     bar.finish_and_clear();
-    let Some(Twin {
-        nearest,
-        structure,
-        fit: fitted,
-    }) = found?
-    else {
+    let Some(Twin { nearest, structure, fit: fitted }) = found? else {
         anstream::eprintln!("Interrupted; nothing was written.");
         return Ok(CommandOutcome::Interrupted);
     };
@@ -132,11 +119,7 @@ fn twin_of(arguments: &FitArguments, output: Output) -> anyhow::Result<CommandOu
 
 fn structure_shown(nearest: &str, structure: &[FittedNumber]) -> String {
     let mut text = format!("Structure: {nearest}");
-    text.push_str(if structure.is_empty() {
-        "\n\n"
-    } else {
-        ", but\n"
-    });
+    text.push_str(if structure.is_empty() { "\n\n" } else { ", but\n" });
     for FittedNumber { path, from, to } in structure {
         let _ = writeln!(text, "  {path:<34} {from:>14} -> {to}");
     }

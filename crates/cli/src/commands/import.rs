@@ -26,10 +26,7 @@ pub fn run(arguments: &ImportArguments, output: Output) -> anyhow::Result<Comman
     let collection = collect(&arguments.paths, &arguments.assumed())?;
     let destination = Destination::At(arguments.out.clone());
     let written = write(&collection, &about, &destination)?;
-    output.show(
-        || text(&collection, &written),
-        || document(&collection, &written),
-    )?;
+    output.show(|| text(&collection, &written), || document(&collection, &written))?;
     let outcome = CommandOutcome::of(!collection.rejected.is_empty(), false);
     // The process ends: taking the jobs of 10,000 files apart would last for 20 ms.
     std::mem::forget(collection);
@@ -109,10 +106,7 @@ fn text(collection: &Collection, written: &Written) -> String {
             collection.rejected.len().saturating_sub(SHOWN),
             "further files were not read (--json names them)",
         ),
-        (
-            collection.duplicates,
-            "files repeat the bytes of another one",
-        ),
+        (collection.duplicates, "files repeat the bytes of another one"),
         (collection.other_files, "files are no results"),
     ];
     for (count, what) in more.into_iter().filter(|(count, _)| *count > 0) {
@@ -123,9 +117,8 @@ fn text(collection: &Collection, written: &Written) -> String {
 
 fn document(collection: &Collection, written: &Written) -> Value {
     let rejected = collection.rejected.iter();
-    let rejected: Vec<Value> = rejected
-        .map(|file| json!({ "file": file.name, "reason": file.reason }))
-        .collect();
+    let rejected: Vec<Value> =
+        rejected.map(|file| json!({ "file": file.name, "reason": file.reason })).collect();
     json!({
         "run": written.path,
         "drives": written.drives,

@@ -20,10 +20,7 @@ use crate::terminal::Output;
 
 fn jobs(arguments: &JobArguments) -> Vec<NamedJob> {
     match arguments.jobs.is_empty() {
-        true => vec![NamedJob {
-            name: String::new(),
-            options: arguments.workload.0.clone(),
-        }],
+        true => vec![NamedJob { name: String::new(), options: arguments.workload.0.clone() }],
         false => arguments.jobs.clone(),
     }
 }
@@ -88,9 +85,7 @@ fn end_note(cell: &Cell, drive: &DriveInfo) -> Option<String> {
     let bytes = cell.workloads.iter().filter_map(Workload::planned_bytes);
     let bytes = bytes.fold(0, u64::saturating_add);
     let workload = &cell.plan.workload;
-    let offered = workload
-        .rate_iops
-        .max(workload.rate_limit_iops.unwrap_or(0.0));
+    let offered = workload.rate_iops.max(workload.rate_limit_iops.unwrap_or(0.0));
     let offered = offered * workload.single_bs_bytes().unwrap_or(0) as f64;
     let time = |bytes_per_s| duration(rate::transfer_time(bytes, bytes_per_s).0);
     let expected = match (cell.workloads.as_slice(), drive.link_bytes_per_second) {
@@ -98,11 +93,7 @@ fn end_note(cell: &Cell, drive: &DriveInfo) -> Option<String> {
         (_, Some(link)) => format!("at least {}, for its link carries no more", time(link)),
         _ => "a time that depends on the drive".to_owned(),
     };
-    let whose = if drive.simulated {
-        "simulated time"
-    } else {
-        "time"
-    };
+    let whose = if drive.simulated { "simulated time" } else { "time" };
     Some(format!(
         "without --runtime the job ends after {} ({expected}); the {whose} left is shown with the \
          progress",

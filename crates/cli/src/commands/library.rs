@@ -40,9 +40,7 @@ pub fn run(arguments: &LibraryArguments, output: Output) -> anyhow::Result<Comma
         }
     }
     if library.is_empty() {
-        let more = left_out
-            .first()
-            .map_or(String::new(), |(_, why)| format!(": {why}"));
+        let more = left_out.first().map_or(String::new(), |(_, why)| format!(": {why}"));
         bail_usage!("no run folder with a drive was found{more}");
     }
     let (drives, runs) = (library.len(), found.len() - left_out.len());
@@ -73,11 +71,7 @@ fn text(drives: usize, runs: usize, index: &Path, left_out: &[(String, String)])
         let _ = writeln!(text, "left out: {}: {}", printable(run), printable(reason));
     }
     let [drives, runs] = [drives, runs].map(|count| group_digits(count as u64));
-    let _ = writeln!(
-        text,
-        "{drives} drives in {runs} runs: open {}",
-        index.display()
-    );
+    let _ = writeln!(text, "{drives} drives in {runs} runs: open {}", index.display());
     text
 }
 
@@ -111,9 +105,7 @@ fn write_site(library: Library, site: &Path) -> anyhow::Result<usize> {
     let entries = std::fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
     for entry in entries {
         let path = entry?.path();
-        let is_page = path
-            .extension()
-            .is_some_and(|extension| extension == "html");
+        let is_page = path.extension().is_some_and(|extension| extension == "html");
         let is_ours = is_page && check_replaceable(&path, HEAD).is_ok();
         if is_ours && !written.contains(&path) {
             std::fs::remove_file(&path)

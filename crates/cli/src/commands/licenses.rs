@@ -9,10 +9,7 @@ const LICENCES: &str = include_str!("../../licences.txt");
 
 fn components() -> impl Iterator<Item = (&'static str, &'static str)> {
     let list = LICENCES.lines().skip(2);
-    list.map_while(|line| {
-        line.split_once("  ")
-            .map(|(name, rest)| (name, rest.trim_start()))
-    })
+    list.map_while(|line| line.split_once("  ").map(|(name, rest)| (name, rest.trim_start())))
 }
 
 pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {

@@ -71,13 +71,7 @@ fn drives_text(drives: &[DriveInfo], columns: usize) -> String {
         text.push_str("  none found (a file can be measured too)\n");
         return text;
     }
-    let head = [
-        "drive",
-        "size",
-        "transport",
-        "serial for --destroy",
-        "model",
-    ];
+    let head = ["drive", "size", "transport", "serial for --destroy", "model"];
     let mut rows = vec![head.map(str::to_owned)];
     for drive in drives {
         let or_none = |field: &Option<String>| field.clone().unwrap_or("-".to_owned());
@@ -96,9 +90,7 @@ fn drives_text(drives: &[DriveInfo], columns: usize) -> String {
     let [a, b, c, d] = [0, 1, 2, 3].map(width);
     for [drive, size, transport, serial, model] in &rows {
         let line = format!("  {drive:<a$} {size:>b$}  {transport:<c$} {serial:<d$} ");
-        let left = columns
-            .saturating_sub(line.chars().count())
-            .max("model".len());
+        let left = columns.saturating_sub(line.chars().count()).max("model".len());
         let model: String = model.chars().take(left).collect();
         let _ = writeln!(text, "{line}{model}");
     }
@@ -144,10 +136,7 @@ fn profiles_text(profiles: &Profiles, columns: usize) -> String {
          against them (docs/fidelity.md lists all figures, and those that were predicted). Facts \
          only: made of hardware facts, fitted to nothing; its figures are predictions."
             .to_owned(),
-        format!(
-            "With ,lot=SEED drives differ as those of a lot do ({}).",
-            lot::summary()
-        ),
+        format!("With ,lot=SEED drives differ as those of a lot do ({}).", lot::summary()),
         "With ,capacity=SIZE a drive has the dies of that size of its family.".to_owned(),
         "With ,shrink=N a drive is an Nth of its size and reaches its steady state in an Nth of \
          the time; suites are shortened alike (docs/model.md says what else differs)."

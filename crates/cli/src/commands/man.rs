@@ -17,12 +17,7 @@ pub fn run(arguments: &ManArguments, output: Output) -> anyhow::Result<CommandOu
     if let Some(folder) = &arguments.output {
         let files = write(&pages, folder)?;
         return output.show(
-            || {
-                files
-                    .iter()
-                    .map(|file| format!("{}\n", file.display()))
-                    .collect()
-            },
+            || files.iter().map(|file| format!("{}\n", file.display())).collect(),
             || json!({ "files": files }),
         );
     }
@@ -56,9 +51,7 @@ fn without_help(command: Command) -> Command {
 
 fn add(command: &Command, pages: &mut Vec<(String, String)>) -> anyhow::Result<()> {
     pages.push(page(command)?);
-    let visible = command
-        .get_subcommands()
-        .filter(|command| !command.is_hide_set());
+    let visible = command.get_subcommands().filter(|command| !command.is_hide_set());
     for command in visible {
         add(command, pages)?;
     }
@@ -66,10 +59,7 @@ fn add(command: &Command, pages: &mut Vec<(String, String)>) -> anyhow::Result<(
 }
 
 fn page(command: &Command) -> anyhow::Result<(String, String)> {
-    let name = command
-        .get_display_name()
-        .unwrap_or_else(|| command.get_name())
-        .to_owned();
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
     let man = Man::new(command.clone())
         .manual("assay manual")
         .source(concat!("assay ", env!("CARGO_PKG_VERSION")));

@@ -117,10 +117,7 @@ impl Stop {
         on_signals(&heard, move |signal, at_once| {
             if signal == SIGUSR1 {
                 requested.after_cell.store(true, Ordering::SeqCst);
-                requested
-                    .live
-                    .get()
-                    .inspect(|live| live.control.end_after_cell());
+                requested.live.get().inspect(|live| live.control.end_after_cell());
                 return;
             }
             if requested.flag.swap(true, Ordering::SeqCst) || at_once {
@@ -245,10 +242,7 @@ pub fn open_drives(
         let drive = retry_while_in_use(|| Ok(DriveSession::open(&spec, options)?))?;
         let is_same = |other: &&DriveSession| other.info().is_same_storage(drive.info());
         if let Some(same) = drives.iter().find(is_same) {
-            bail_usage!(
-                "{name} and {} are the same drive; name it once",
-                same.info().spec
-            );
+            bail_usage!("{name} and {} are the same drive; name it once", same.info().spec);
         }
         drives.push(drive);
     }
@@ -299,9 +293,7 @@ pub fn tool() -> BuildRecord {
 
 pub fn command_line() -> Vec<String> {
     let arguments = std::env::args_os();
-    arguments
-        .map(|a| a.to_string_lossy().into_owned())
-        .collect()
+    arguments.map(|a| a.to_string_lossy().into_owned()).collect()
 }
 
 pub fn open_runs(paths: &[PathBuf], output: Output) -> anyhow::Result<Vec<Run>> {
@@ -348,16 +340,10 @@ pub fn execute(
     watch.stop.begin(&live);
     let mut progress = RunProgress::new(output, plan, &folder, Arc::clone(&live));
     let run = folder.file_name().unwrap_or_default();
-    let identity = RunIdentity {
-        run: run.to_string_lossy().into_owned(),
-        version: tool().version,
-    };
+    let identity = RunIdentity { run: run.to_string_lossy().into_owned(), version: tool().version };
     let metrics = watch.metrics.map(|m| m.start(Arc::clone(&live), identity));
     let metrics = metrics.transpose()?;
-    let ocp = watch
-        .ocp
-        .as_deref()
-        .map(|file| OcpOutput::start(file, &folder));
+    let ocp = watch.ocp.as_deref().map(|file| OcpOutput::start(file, &folder));
     let ocp = ocp.transpose()?;
     let viewed = Viewed {
         live: Arc::clone(&live),
@@ -383,11 +369,7 @@ pub fn execute(
     let ocp = ocp.map_or(Ok(()), |ocp| ocp.finish(&folder));
     progress.bar.finish_and_clear();
     let summary = summary?;
-    Ok(Executed {
-        run: Run::open(&folder)?,
-        summary,
-        ocp,
-    })
+    Ok(Executed { run: Run::open(&folder)?, summary, ocp })
 }
 
 /// Without a destination the run folder is temporary, and is removed. Returns the run as recorded.
@@ -400,13 +382,10 @@ pub fn run_plan(
     show: impl FnOnce(&Run, &RunSummary) -> anyhow::Result<()>,
 ) -> anyhow::Result<RunSummary> {
     // Removed when the command ends.
-    let temporary = tempfile::Builder::new()
-        .prefix("assay-job-")
-        .tempdir()
-        .context(
-            "cannot create a temporary folder for the run: set TMPDIR to a writable directory, or \
+    let temporary = tempfile::Builder::new().prefix("assay-job-").tempdir().context(
+        "cannot create a temporary folder for the run: set TMPDIR to a writable directory, or \
              keep a run folder with --out",
-        )?;
+    )?;
     let destination =
         destination.unwrap_or_else(|| Destination::Under(temporary.path().to_owned()));
     check_io_logs(plan)?;

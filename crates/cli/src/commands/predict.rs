@@ -60,12 +60,7 @@ pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<Comma
 
 /// Kind of the drive of the ratings, and why, where no option says so.
 fn kind(arguments: &PredictArguments) -> anyhow::Result<(Kind, Option<&'static str>)> {
-    let PredictArguments {
-        medium,
-        interface,
-        cell_bits,
-        ..
-    } = arguments;
+    let PredictArguments { medium, interface, cell_bits, .. } = arguments;
     let is_slow = arguments.rated_mb.is_some_and(|mb| mb <= MOST_SATA_MB_S);
     if *medium == Some(Medium::XPoint) {
         if cell_bits.is_some() {
@@ -90,17 +85,14 @@ fn kind(arguments: &PredictArguments) -> anyhow::Result<(Kind, Option<&'static s
             Some("SATA, since no NVMe drive is rated for 600 MB/s or less (--interface)"),
         )),
         (_, Some(bits)) => Ok((Kind::of_flash(*bits), None)),
-        (_, None) => Ok((
-            Kind::Cached,
-            Some("NVMe, three or more bits per cell (--cell-bits, --medium)"),
-        )),
+        (_, None) => {
+            Ok((Kind::Cached, Some("NVMe, three or more bits per cell (--cell-bits, --medium)")))
+        }
     }
 }
 
 fn mib_per_s(reads: &PredictedReads) -> [f64; 3] {
-    reads
-        .iops
-        .map(|iops| iops * f64::from(reads.block_bytes) / MIB as f64)
+    reads.iops.map(|iops| iops * f64::from(reads.block_bytes) / MIB as f64)
 }
 
 fn cell_json(reads: &PredictedReads) -> serde_json::Value {
@@ -131,9 +123,8 @@ fn matrix(
         known => Some(format!("{known} measured cells")),
     };
     let sheet = drive.rated.map(|_| {
-        assumed.map_or("the data sheet".to_owned(), |kind| {
-            format!("the data sheet (assumed: {kind})")
-        })
+        assumed
+            .map_or("the data sheet".to_owned(), |kind| format!("the data sheet (assumed: {kind})"))
     });
     let others = format!("{} other drives", population.teachers(drive));
     let basis: Vec<String> = sheet.into_iter().chain(known).chain([others]).collect();
@@ -143,11 +134,7 @@ fn matrix(
         mib_per_s: mib_per_s(reads),
         is_known: reads.is_known,
     };
-    PredictedMatrix {
-        drive: label,
-        basis: basis.join(", "),
-        rates: all.iter().map(rate).collect(),
-    }
+    PredictedMatrix { drive: label, basis: basis.join(", "), rates: all.iter().map(rate).collect() }
 }
 
 /// The rest of the random reads of the drives of which the suite `quick` was run.
@@ -188,9 +175,5 @@ pub fn rest(runs: &[Run]) -> anyhow::Result<Vec<PredictedMatrix>> {
 
 /// The drives that teach are NVMe SSDs.
 fn is_nvme(record: &DriveRecord) -> bool {
-    record.simulated
-        || record
-            .details
-            .get("transport")
-            .is_some_and(|t| t.starts_with("nvme"))
+    record.simulated || record.details.get("transport").is_some_and(|t| t.starts_with("nvme"))
 }

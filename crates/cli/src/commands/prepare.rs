@@ -103,11 +103,7 @@ pub fn endurance_spent(run: &Run) -> String {
         let own = factor.map(|factor| factor * result.write.bytes as f64);
         media_bytes = media_bytes.zip(own).map(|(sum, own)| sum + own);
     }
-    let capacity_bytes = run
-        .manifest
-        .drives
-        .first()
-        .map(|drive| drive.capacity_bytes);
+    let capacity_bytes = run.manifest.drives.first().map(|drive| drive.capacity_bytes);
     match (host_bytes, capacity_bytes.filter(|bytes| *bytes > 0)) {
         (0, _) | (_, None) => match run.cells.last().map(|cell| &cell.state) {
             Some(CellState::Skipped(why)) => format!("\nNothing was written; {why}.\n"),

@@ -71,10 +71,7 @@ fn identity_text(info: &DriveInfo) -> String {
     line("model", info.model.as_deref().unwrap_or(""));
     line("serial", &info.serial);
     line("firmware", info.firmware.as_deref().unwrap_or(""));
-    let (size, bytes) = (
-        format_size(info.capacity_bytes),
-        group_digits(info.capacity_bytes),
-    );
+    let (size, bytes) = (format_size(info.capacity_bytes), group_digits(info.capacity_bytes));
     line("capacity", &format!("{size} ({bytes} bytes)"));
     line("logical block", &format!("{} B", info.logical_block_bytes));
     for (name, value) in manifest::details(info) {
@@ -126,20 +123,14 @@ fn saved(paths: &[PathBuf], output: Output) -> anyhow::Result<CommandOutcome> {
         for (name, value) in names.into_iter().zip(values).filter(|(_, v)| !v.is_empty()) {
             let _ = writeln!(text, "{name:<22} {}", printable(value));
         }
-        let is_of_probe = drive
-            .nvme
-            .as_ref()
-            .is_some_and(|of| of.queues_granted.is_some());
+        let is_of_probe = drive.nvme.as_ref().is_some_and(|of| of.queues_granted.is_some());
         let known = |group: &str, name: &str| match group {
             "health" => drive.has_health,
             "namespaces" => true,
             _ if drive.is_extract => OF_SMARTCTL.contains(&name),
             group => drive.has_identity && (is_of_probe || !OF_A_RUNNING_ONE.contains(&group)),
         };
-        let all = drive
-            .nvme
-            .as_ref()
-            .map(|probe| controller_text(Ok(probe), &known));
+        let all = drive.nvme.as_ref().map(|probe| controller_text(Ok(probe), &known));
         text + &all.unwrap_or_else(|| "\nNothing of an NVMe controller is in them.\n".to_owned())
     };
     output.show(text, || json!({ "saved": drive }))
@@ -167,11 +158,7 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
     let real = matches!(info.kind, DriveKind::Block | DriveKind::File);
     // Refusals that remain when the serial is named.
     let serial = std::slice::from_ref(&info.serial);
-    let refusal = if real {
-        interlock::authorise(info, serial).err()
-    } else {
-        None
-    };
+    let refusal = if real { interlock::authorise(info, serial).err() } else { None };
     let conditions = zone_conditions(info);
     let text = || {
         let mut text = identity_text(info);
@@ -182,15 +169,10 @@ pub fn run(arguments: &ProbeArguments, output: Output) -> anyhow::Result<Command
             line("temperature", &format!("{celsius:.0} degrees C"));
         }
         if let Some(conditions) = &conditions {
-            let counts = conditions
-                .iter()
-                .map(|(name, zones)| format!("{zones} {name}"));
+            let counts = conditions.iter().map(|(name, zones)| format!("{zones} {name}"));
             line("zone conditions", &counts.collect::<Vec<_>>().join(", "));
         }
-        line(
-            "may be written",
-            &permission(real, refusal.as_ref(), &info.serial),
-        );
+        line("may be written", &permission(real, refusal.as_ref(), &info.serial));
         if let Some(probe) = probe {
             text.push_str(&controller_text(probe, &|_, _| true));
         }

@@ -24,9 +24,8 @@ pub fn run(arguments: &RankArguments, output: Output) -> anyhow::Result<CommandO
     let run = super::open_run(&arguments.run, output)?;
     let table = table(&arguments.with)?;
     let drives = 0..run.manifest.drives.len();
-    let ranked: Vec<(Ranking, Option<IoCost>)> = drives
-        .map(|drive| (rank(&run, drive, &table), iocost::of_drive(&run, drive)))
-        .collect();
+    let ranked: Vec<(Ranking, Option<IoCost>)> =
+        drives.map(|drive| (rank(&run, drive, &table), iocost::of_drive(&run, drive))).collect();
     output.show(|| text(&run, &ranked, output), || document(&run, &ranked))
 }
 

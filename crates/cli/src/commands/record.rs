@@ -212,9 +212,7 @@ const SHARES_PERCENT: [u64; 8] = [50, 60, 70, 80, 90, 95, 98, 99];
 
 fn needs(arguments: &RecordArguments, buffer_table: &BufferTable) -> Vec<(u64, Option<u64>)> {
     let mean = buffer_table.mean_rate();
-    let shares = SHARES_PERCENT
-        .iter()
-        .map(|share| (mean * *share as f64 / 100.0) as u64);
+    let shares = SHARES_PERCENT.iter().map(|share| (mean * *share as f64 / 100.0) as u64);
     let mut rates: Vec<u64> = shares.chain(arguments.rate).collect();
     rates.sort_unstable();
     rates.dedup();
@@ -251,10 +249,7 @@ fn text(
     }
     if let Some(index) = &options.index {
         let stream = &index.stream;
-        lines.line(
-            "recording",
-            format!("{stream} (assay replay, assay verify)"),
-        );
+        lines.line("recording", format!("{stream} (assay replay, assay verify)"));
     }
     if let Some(backlog) = &status.backlog {
         add_backlog(&mut lines, backlog, status, arguments);
@@ -274,16 +269,11 @@ fn add_backlog(
     status: &StreamStatus,
     arguments: &RecordArguments,
 ) {
-    let (offered, sustainable) = (
-        backlog.rate_bytes_per_s as f64,
-        backlog.sustainable_bytes_per_s as f64,
-    );
+    let (offered, sustainable) =
+        (backlog.rate_bytes_per_s as f64, backlog.sustainable_bytes_per_s as f64);
     let [backlog, ring] = [backlog.high_water_bytes, backlog.buffer_bytes].map(format_size);
     let rate = stream::rate(offered);
-    lines.line(
-        "source",
-        format!("{rate} offered; backlog at most {backlog}, ring {ring}"),
-    );
+    lines.line("source", format!("{rate} offered; backlog at most {backlog}, ring {ring}"));
     let rate = stream::rate(sustainable);
     let words = match sustainable >= 0.99 * offered {
         true => format!("at least {rate} with this ring (the offered rate)"),

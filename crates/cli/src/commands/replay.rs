@@ -23,22 +23,16 @@ use crate::terminal::Output;
 pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let to_stdout = arguments.check.is_none() && arguments.to == "-";
     let endpoint = Endpoint::parse(&arguments.to).map_err(|e| UsageError(e.to_string()))?;
-    let session = SessionOptions {
-        keep_data: arguments.check.is_some(),
-        ..SessionOptions::default()
-    };
+    let session =
+        SessionOptions { keep_data: arguments.check.is_some(), ..SessionOptions::default() };
     let mut streamed = stream::open(&arguments.stream, &arguments.core, &session)?;
     let range = streamed.range;
-    let options = ReplayOptions {
-        keep_going: false,
-        min_io_bytes: streamed.min_io_bytes,
-    };
+    let options = ReplayOptions { keep_going: false, min_io_bytes: streamed.min_io_bytes };
     let mut recording = find_recording(streamed.host.as_mut(), &range, arguments)?;
     let mut streamer = streamed.host.streamer()?;
     // For the diagnosis of mismatches.
-    let layout = recording
-        .as_ref()
-        .and_then(|found| Some((found.header()?.layout.chunk_bytes, found.to)));
+    let layout =
+        recording.as_ref().and_then(|found| Some((found.header()?.layout.chunk_bytes, found.to)));
     let (chunk_bytes, chunks) = layout.unwrap_or((range.chunk_bytes, range.chunks()));
     let mut replay = |sink: &mut dyn StreamSink, registers: &Registers| match &mut recording {
         Some(recording) => streamer.replay_recording(recording, sink, options, registers),
@@ -63,14 +57,7 @@ pub fn run(arguments: &ReplayArguments, output: Output) -> anyhow::Result<Comman
             (replayed, None)
         }
     };
-    let text = || {
-        text(
-            &streamed.names,
-            &replayed,
-            recording.as_ref(),
-            finding.as_ref(),
-        )
-    };
+    let text = || text(&streamed.names, &replayed, recording.as_ref(), finding.as_ref());
     let document = || document(&replayed, recording.as_ref(), finding.as_ref());
     if to_stdout {
         // stdout carries the stream.
@@ -123,10 +110,7 @@ pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &
     };
     let ring = if header.ring { ", a ring" } else { "" };
     let (stream, drives) = (&header.stream, header.drives);
-    lines.line(
-        "recording",
-        format!("{stream}{label}{ring}, on {drives} drive(s)"),
-    );
+    lines.line("recording", format!("{stream}{label}{ring}, on {drives} drive(s)"));
     let some_ended = recording.parts.iter().any(|part| part.header.ended);
     let ending = if recording.is_whole() {
         "complete: ended by its recorder"
@@ -163,10 +147,7 @@ pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &
     lines.line("checked", checked_text(recording, replayed));
     if replayed.missing_chunks > 0 {
         let missing = group_digits(replayed.missing_chunks);
-        lines.line(
-            "missing",
-            format!("{missing} recorded chunks are NOT in the index any more"),
-        );
+        lines.line("missing", format!("{missing} recorded chunks are NOT in the index any more"));
     }
 }
 

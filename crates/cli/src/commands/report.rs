@@ -21,11 +21,7 @@ pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Comman
     if arguments.summary {
         let named = |extension: &str| beside(&arguments.output, extension);
         files.push((named("svg"), summary::card(&runs)?, summary::CARD_HEAD));
-        files.push((
-            named("md"),
-            summary::markdown(&runs)?,
-            summary::MARKDOWN_HEAD,
-        ));
+        files.push((named("md"), summary::markdown(&runs)?, summary::MARKDOWN_HEAD));
     }
     for (path, _, head) in &files {
         check_replaceable(path, head)?;
@@ -38,12 +34,7 @@ pub fn run(arguments: &ReportArguments, output: Output) -> anyhow::Result<Comman
     };
     let paths: Vec<PathBuf> = files.iter().map(absolute).collect();
     output.show(
-        || {
-            paths
-                .iter()
-                .map(|path| format!("{}\n", path.display()))
-                .collect()
-        },
+        || paths.iter().map(|path| format!("{}\n", path.display())).collect(),
         || {
             json!({
                 "report": paths[0],

@@ -66,10 +66,7 @@ pub fn run_suite(
     arguments: RunArguments,
     output: Output,
 ) -> anyhow::Result<CommandOutcome> {
-    let request = Request {
-        will_write: true,
-        ..new_request(suite, &arguments)?
-    };
+    let request = Request { will_write: true, ..new_request(suite, &arguments)? };
     execute(request, arguments, output)
 }
 
@@ -78,13 +75,7 @@ fn execute(
     arguments: RunArguments,
     output: Output,
 ) -> anyhow::Result<CommandOutcome> {
-    let Request {
-        suite,
-        drives: names,
-        settings,
-        labels,
-        will_write,
-    } = request;
+    let Request { suite, drives: names, settings, labels, will_write } = request;
     let options = SessionOptions {
         destroy: arguments.destroy,
         will_write,
@@ -220,11 +211,7 @@ fn new_request(suite: Suite, arguments: &RunArguments) -> anyhow::Result<Request
     }
     let engine = arguments.engine.clone();
     set.extend(engine.map(|engine| (ENGINE.to_owned(), engine)));
-    let settings = RunSettings {
-        set,
-        scale: arguments.scale,
-        seed: arguments.seed,
-    };
+    let settings = RunSettings { set, scale: arguments.scale, seed: arguments.seed };
     Ok(Request {
         suite,
         drives: arguments.drives.clone(),
@@ -261,13 +248,7 @@ fn resumed_request(path: &Path, moved: &[String]) -> anyhow::Result<Request> {
         scale: manifest.scale,
         seed: manifest.seed,
     };
-    Ok(Request {
-        suite,
-        drives,
-        settings,
-        labels,
-        will_write: false,
-    })
+    Ok(Request { suite, drives, settings, labels, will_write: false })
 }
 
 /// The name may be relative to the directory of the first attempt.
@@ -282,10 +263,7 @@ fn same_drives(run: &Run, drives: &[DriveSession]) -> Result<(), ExecuteError> {
     for (before, session) in run.manifest.drives.iter().zip(drives) {
         let now = drive(session.info(), &before.label);
         let text = |d: &DriveRecord| {
-            let text = format!(
-                "{} serial {}, {} bytes",
-                d.model, d.serial, d.capacity_bytes
-            );
+            let text = format!("{} serial {}, {} bytes", d.model, d.serial, d.capacity_bytes);
             text.trim().to_owned()
         };
         let [was, is] = [before, &now].map(|d| {

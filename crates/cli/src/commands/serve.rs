@@ -66,12 +66,8 @@ fn serve_nbd(
     // Bound first, so that an address in use is reported at once.
     let listener = Listener::bind(address, arguments.allow_remote)?;
     let round_trip = round_trip::measure(drive.profile(), pace)?;
-    let listening = Listening {
-        spec: &spec,
-        access: Access::Nbd(listener.uri()),
-        pace,
-        round_trip,
-    };
+    let listening =
+        Listening { spec: &spec, access: Access::Nbd(listener.uri()), pace, round_trip };
     let server = NbdServer::new(drive, pace, &name)?;
     serve_connections(server, listener, &listening, output)
 }
@@ -102,10 +98,7 @@ fn serve_nvme_tcp(
     let server = NvmeTcpServer::new(drive, pace, arguments.nqn.clone())?;
     let listening = Listening {
         spec: &spec,
-        access: Access::NvmeTcp {
-            at,
-            nqn: server.nqn().to_owned(),
-        },
+        access: Access::NvmeTcp { at, nqn: server.nqn().to_owned() },
         pace,
         round_trip,
     };
@@ -205,11 +198,7 @@ impl ServedDrive {
 
     fn new(text: &str, faults: &[String]) -> anyhow::Result<ServedDrive> {
         let spec = DriveSpec::parse(text).map_err(SessionError::from)?;
-        let SpecKind::Sim {
-            profile: name,
-            options: pairs,
-        } = spec.kind()
-        else {
+        let SpecKind::Sim { profile: name, options: pairs } = spec.kind() else {
             bail_usage!(
                 "{text} is not a simulated drive; name one as sim:PROFILE (`assay list` shows the \
                  profiles)"
@@ -217,35 +206,23 @@ impl ServedDrive {
         };
         // Written data is kept unless the options say otherwise; blocks that can be regenerated are
         // kept as parameters.
-        let mut options = DriveOptions {
-            keep_data: true,
-            regenerate_data: true,
-            ..DriveOptions::default()
-        };
+        let mut options =
+            DriveOptions { keep_data: true, regenerate_data: true, ..DriveOptions::default() };
         let pairs = pairs.iter().map(|(key, value)| (key.as_str(), value));
         for (key, value) in pairs.chain(faults.iter().map(|fault| ("fault", fault))) {
             let set = options.set(key, value);
-            set.map_err(|source| SessionError::Option {
-                spec: text.to_owned(),
-                source,
-            })?;
+            set.map_err(|source| SessionError::Option { spec: text.to_owned(), source })?;
         }
         if options.host.is_some() {
             bail_usage!("{text}: a served drive is used by real hosts; leave host= out");
         }
         let profile = profile_file::load_for(name, &options);
-        let profile = profile.map_err(|source| SessionError::Profile {
-            spec: text.to_owned(),
-            source,
-        })?;
+        let profile =
+            profile.map_err(|source| SessionError::Profile { spec: text.to_owned(), source })?;
         // Only a planned fault cuts the power of a served drive.
         let cuts = |fault: &Fault| fault.kind == FaultKind::PowerLoss;
         options.no_power_loss = !options.faults.iter().any(cuts);
-        Ok(ServedDrive {
-            spec: text.to_owned(),
-            profile,
-            options,
-        })
+        Ok(ServedDrive { spec: text.to_owned(), profile, options })
     }
 }
 
@@ -359,11 +336,7 @@ impl Listening<'_> {
         let us = |ns: u64| ns as f64 / 1000.0;
         let measured = match self.round_trip {
             None => "not measurable".to_owned(),
-            Some(o) => format!(
-                "{:.0} \u{b5}s (p99 {:.0} \u{b5}s)",
-                us(o.p50_ns),
-                us(o.p99_ns)
-            ),
+            Some(o) => format!("{:.0} \u{b5}s (p99 {:.0} \u{b5}s)", us(o.p50_ns), us(o.p99_ns)),
         };
         format!("{replies} {pace}; measured {overhead}: {measured}")
     }

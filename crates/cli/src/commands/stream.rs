@@ -31,13 +31,7 @@ pub fn open(
     core: &CoreArguments,
     session: &SessionOptions,
 ) -> anyhow::Result<Streamed> {
-    let OpenStreamer {
-        host,
-        infos,
-        range,
-        is_core,
-        ..
-    } = streamer::open(StreamerRequest {
+    let OpenStreamer { host, infos, range, is_core, .. } = streamer::open(StreamerRequest {
         names: &arguments.drives,
         range: range_request(arguments.first, arguments.last, arguments.chunk),
         session: session.clone(),
@@ -64,11 +58,7 @@ pub fn open(
 
 /// A chunk beyond 32 bits is refused with the range.
 pub fn range_request(first: Option<u64>, last: Option<u64>, chunk: u64) -> RangeRequest {
-    RangeRequest {
-        first,
-        last,
-        chunk_bytes: u32::try_from(chunk).unwrap_or(u32::MAX),
-    }
+    RangeRequest { first, last, chunk_bytes: u32::try_from(chunk).unwrap_or(u32::MAX) }
 }
 
 /// SIGINT and SIGHUP abort, SIGTERM stops, SIGUSR1 flushes; a second ending signal ends the program
@@ -142,12 +132,8 @@ impl Lines {
 /// How a stream ended, in words.
 pub fn ending(status: &StreamStatus) -> String {
     let bits = status.status.names().join(", ");
-    let ended = [
-        StatusBits::FINISHED,
-        StatusBits::STOPPED,
-        StatusBits::ABORTED,
-        StatusBits::DEVICE_ERROR,
-    ];
+    let ended =
+        [StatusBits::FINISHED, StatusBits::STOPPED, StatusBits::ABORTED, StatusBits::DEVICE_ERROR];
     match ended.into_iter().any(|bit| status.status.has(bit)) {
         true => bits,
         false if bits.is_empty() => "NOT finished".to_owned(),
@@ -161,15 +147,9 @@ pub fn add_status_lines(lines: &mut Lines, ending: &str, status: &StreamStatus) 
     let chunk = format_size(u64::from(status.chunk_bytes));
     let completed = status.last_address_written.map(group_digits);
     let completed = completed.map_or_else(String::new, |at| format!("; last completed {at}"));
-    lines.line(
-        "addresses",
-        format!("{first} to {last} in chunks of {chunk}{completed}"),
-    );
+    lines.line("addresses", format!("{first} to {last} in chunks of {chunk}{completed}"));
     let [bytes, beats, chunks] = [status.bytes, status.beats, status.chunks].map(group_digits);
-    lines.line(
-        "amount",
-        format!("{bytes} bytes, {beats} beats, {chunks} chunks"),
-    );
+    lines.line("amount", format!("{bytes} bytes, {beats} beats, {chunks} chunks"));
     let stalls = &status.stalls;
     let waited = match group_digits(stalls.count) {
         _ if stalls.count == 0 => "none".to_owned(),

@@ -84,16 +84,8 @@ fn core(request: &StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
             request.depth.is_some(),
             "the chunks that a core has in flight are a parameter of its RTL",
         ),
-        (
-            "--direct",
-            request.direct.is_some(),
-            "no page cache is in its path",
-        ),
-        (
-            "--engine",
-            request.calls.is_some(),
-            "it makes no system calls",
-        ),
+        ("--direct", request.direct.is_some(), "no page cache is in its path"),
+        ("--engine", request.calls.is_some(), "it makes no system calls"),
     ];
     if let Some((option, _, reason)) = software_only.iter().find(|(_, given, _)| *given) {
         bail_usage!(
@@ -107,9 +99,7 @@ fn core(request: &StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
     }
     let keep_data = request.session.keep_data;
     let drives = request.names.iter();
-    let drives: Result<Vec<_>, _> = drives
-        .map(|name| CoreDrive::parse(name, keep_data))
-        .collect();
+    let drives: Result<Vec<_>, _> = drives.map(|name| CoreDrive::parse(name, keep_data)).collect();
     let options = CoreHostOptions {
         data_width: request.core.bus_bits.unwrap_or(DEFAULT_BUS_BITS),
         chunk_bytes: request.range.chunk_bytes,
@@ -165,11 +155,5 @@ fn software(request: StreamerRequest<'_>) -> anyhow::Result<OpenStreamer> {
     if let Some(pages) = request.pages {
         host = host.with_pages(pages);
     }
-    Ok(OpenStreamer {
-        host: Box::new(host),
-        infos,
-        range,
-        depth,
-        is_core: false,
-    })
+    Ok(OpenStreamer { host: Box::new(host), infos, range, depth, is_core: false })
 }

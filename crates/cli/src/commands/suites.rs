@@ -39,12 +39,7 @@ fn list(suites: &[Suite], columns: usize) -> String {
             WriteAccess::Always => "destroys",
         };
         let title = wrapped(&suite.title, columns, LISTED);
-        let _ = write!(
-            text,
-            "{:<19} {writes:<9} {}",
-            suite.name,
-            title.trim_start()
-        );
+        let _ = write!(text, "{:<19} {writes:<9} {}", suite.name, title.trim_start());
     }
     let notes = [
         "reads: writes nothing; may write: writes only with --destroy; destroys: needs it.",

@@ -27,12 +27,7 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Comm
         generator: Some(pages.clone()),
         ..SessionOptions::default()
     };
-    let OpenStreamer {
-        mut host,
-        infos,
-        depth,
-        ..
-    } = streamer::open(StreamerRequest {
+    let OpenStreamer { mut host, infos, depth, .. } = streamer::open(StreamerRequest {
         names: &[arguments.drive],
         range: request,
         session,

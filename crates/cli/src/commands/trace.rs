@@ -40,11 +40,7 @@ impl Trace {
             };
             let survey = TraceSurvey::clone(&*TraceSurvey::of(&source)?);
             let profile = TraceProfile::of(&source, &survey)?;
-            Ok(Trace {
-                source,
-                survey,
-                profile,
-            })
+            Ok(Trace { source, survey, profile })
         };
         Ok(read().map_err(|error| UsageError(error.to_string()))?)
     }
@@ -91,9 +87,8 @@ fn order_text(profile: &TraceProfile) -> String {
 
 fn hot_spots_text(profile: &TraceProfile) -> String {
     let hottest = HOTTEST_PCT.iter().zip(profile.hottest_pct);
-    let hottest: Vec<String> = hottest
-        .map(|(blocks, share)| format!("{share:.0} % to {blocks} %"))
-        .collect();
+    let hottest: Vec<String> =
+        hottest.map(|(blocks, share)| format!("{share:.0} % to {blocks} %")).collect();
     format!(
         "of {} runs' begins {} of the {} blocks with any; as Zipf's law with theta {:.2}",
         group_digits(profile.runs),
@@ -121,10 +116,7 @@ fn text(trace: &Trace) -> String {
     if survey.discards.requests > 0 {
         line("trims", count(&survey.discards));
     }
-    for (name, count) in [
-        ("FUA writes", survey.fua_writes),
-        ("flushes", survey.flushes),
-    ] {
+    for (name, count) in [("FUA writes", survey.fua_writes), ("flushes", survey.flushes)] {
         if count > 0 {
             line(name, group_digits(count));
         }
@@ -134,10 +126,7 @@ fn text(trace: &Trace) -> String {
         line("rate", rate_text(profile));
     }
     if let Some(in_flight) = profile.in_flight {
-        line(
-            "in flight",
-            format!("{in_flight:.2} on average (Little's law)"),
-        );
+        line("in flight", format!("{in_flight:.2} on average (Little's law)"));
     }
     if !profile.read_sizes.is_empty() {
         line("read sizes", sizes_text(&profile.read_sizes));
@@ -147,10 +136,7 @@ fn text(trace: &Trace) -> String {
     }
     let addresses = [survey.low_bytes, survey.high_bytes, survey.alignment_bytes];
     let [low, high, alignment] = addresses.map(format_size);
-    line(
-        "addresses",
-        format!("{low} to {high}, multiples of {alignment}"),
-    );
+    line("addresses", format!("{low} to {high}, multiples of {alignment}"));
     line("order", order_text(profile));
     line("hot spots", hot_spots_text(profile));
     let counts = &survey.counts;
@@ -183,11 +169,7 @@ fn devices_text(survey: &TraceSurvey) -> String {
     const SHOWN: usize = 16;
     let one = |(name, requests): &(String, u64)| {
         let above = survey.upper_devices.contains(name);
-        let above = if above {
-            ", left out: above another"
-        } else {
-            ""
-        };
+        let above = if above { ", left out: above another" } else { "" };
         format!("{} ({}{above})", printable(name), group_digits(*requests))
     };
     let mut shown: Vec<String> = survey.devices.iter().take(SHOWN).map(one).collect();
@@ -245,23 +227,12 @@ fn document(trace: &Trace) -> Value {
 fn fit(arguments: &TraceFitArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let trace = Trace::read(&arguments.file)?;
     if trace.profile.requests == 0 {
-        bail_usage!(
-            "{}: has neither reads nor writes to fit a workload to",
-            trace.source.name()
-        );
+        bail_usage!("{}: has neither reads nor writes to fit a workload to", trace.source.name());
     }
-    let stem = arguments
-        .file
-        .trace
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy();
+    let stem = arguments.file.trace.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let name: String = stem.chars().map(plain).collect();
-    let path = arguments
-        .output
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
+    let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.toml")));
     if path.extension().is_none_or(|extension| extension != "toml") {
         bail_usage!(
             "-o {}: a suite's name ends in .toml, or assay run does not find it",
@@ -273,10 +244,7 @@ fn fit(arguments: &TraceFitArguments, output: Output) -> anyhow::Result<CommandO
     let suite = fitted.suite(&format!("fitted-{name}"), &trace.source, &trace.survey);
     check_replaceable(&path, SUITE_HEAD)?;
     super::write_atomically(&path, &suite)?;
-    output.show(
-        || fitted_text(&fitted, &path),
-        || fitted_document(&fitted, &path),
-    )
+    output.show(|| fitted_text(&fitted, &path), || fitted_document(&fitted, &path))
 }
 
 fn fitted_text(fitted: &FittedWorkload, path: &Path) -> String {

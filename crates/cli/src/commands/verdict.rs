@@ -20,10 +20,9 @@ pub fn run(arguments: &VerdictArguments, output: Output) -> anyhow::Result<Comma
             Basis::Drives(&subjects),
             "; rates and latencies against the best of these drives".to_owned(),
         ),
-        "datasheet" => (
-            Basis::Datasheet,
-            "; rates and latencies against the data sheet".to_owned(),
-        ),
+        "datasheet" => {
+            (Basis::Datasheet, "; rates and latencies against the data sheet".to_owned())
+        }
         _ => {
             let limits = rules.limits.as_ref();
             let of = |limits| {

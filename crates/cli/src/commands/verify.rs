@@ -13,19 +13,13 @@ use crate::terminal::Output;
 
 /// Compares every chunk with its checksum.
 pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<CommandOutcome> {
-    let mut streamed = stream::open(
-        &arguments.stream,
-        &CoreArguments::default(),
-        &SessionOptions::default(),
-    )?;
+    let mut streamed =
+        stream::open(&arguments.stream, &CoreArguments::default(), &SessionOptions::default())?;
     let registers = stream::listen()?;
     let mut recording = streamed.host.find_recording(&streamed.range)?;
     streamed.host.check_reads_drive()?;
     let mut streamer = streamed.host.streamer()?;
-    let options = ReplayOptions {
-        keep_going: true,
-        min_io_bytes: streamed.min_io_bytes,
-    };
+    let options = ReplayOptions { keep_going: true, min_io_bytes: streamed.min_io_bytes };
     let sink = &mut DiscardSink;
     let replayed = streamer.replay_recording(&mut recording, sink, options, &registers)?;
     let status = &replayed.status;

@@ -8,8 +8,5 @@ use crate::exit::CommandOutcome;
 use crate::terminal::Output;
 
 pub fn run(output: Output) -> anyhow::Result<CommandOutcome> {
-    output.show(
-        || Arguments::command().render_long_version(),
-        || json!({ "tool": super::tool() }),
-    )
+    output.show(|| Arguments::command().render_long_version(), || json!({ "tool": super::tool() }))
 }

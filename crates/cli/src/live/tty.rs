@@ -22,10 +22,7 @@ const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[2J";
 /// Colours off, cursor on, main screen.
 const LEAVE: &str = "\x1b[0m\x1b[?25h\x1b[?1049l";
 /// Size of a terminal that does not tell its own.
-const USUAL: Size = Size {
-    width: 80,
-    height: 24,
-};
+const USUAL: Size = Size { width: 80, height: 24 };
 /// _POSIX_VDISABLE on Linux.
 const DISABLED: u8 = 0;
 
@@ -98,10 +95,9 @@ impl Tty {
 
     pub fn size(&self) -> Size {
         match tcgetwinsize(&self.file) {
-            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Size {
-                width: size.ws_col,
-                height: size.ws_row,
-            },
+            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
+                Size { width: size.ws_col, height: size.ws_row }
+            }
             _ => USUAL,
         }
     }
@@ -135,19 +131,15 @@ impl Tty {
             return Err(error);
         }
         Ok(TtyBackend {
-            tty: Tty {
-                file: self.file.try_clone()?,
-            },
+            tty: Tty { file: self.file.try_clone()? },
             out: Vec::with_capacity(16 << 10),
             colour,
         })
     }
 
     pub fn keys(&mut self, within: Duration) -> Vec<Key> {
-        let timeout = Timespec {
-            tv_sec: within.as_secs() as i64,
-            tv_nsec: i64::from(within.subsec_nanos()),
-        };
+        let timeout =
+            Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };
         let mut ready = [PollFd::new(&self.file, PollFlags::IN)];
         match poll(&mut ready, Some(&timeout)) {
             Ok(1..) if ready[0].revents().contains(PollFlags::IN) => {}
@@ -184,18 +176,15 @@ fn sgr(colour: Color) -> u8 {
 impl TtyBackend {
     fn style(&mut self, cell: &Cell) {
         self.out.extend_from_slice(b"\x1b[0");
-        for (modifier, code) in [
-            (Modifier::BOLD, ";1"),
-            (Modifier::DIM, ";2"),
-            (Modifier::REVERSED, ";7"),
-        ] {
+        for (modifier, code) in
+            [(Modifier::BOLD, ";1"), (Modifier::DIM, ";2"), (Modifier::REVERSED, ";7")]
+        {
             if cell.modifier.contains(modifier) {
                 self.out.extend_from_slice(code.as_bytes());
             }
         }
         if self.colour && cell.fg != Color::Reset {
-            self.out
-                .extend_from_slice(format!(";{}", sgr(cell.fg)).as_bytes());
+            self.out.extend_from_slice(format!(";{}", sgr(cell.fg)).as_bytes());
         }
         self.out.push(b'm');
     }
@@ -268,10 +257,7 @@ impl Backend for TtyBackend {
     }
 
     fn window_size(&mut self) -> io::Result<WindowSize> {
-        Ok(WindowSize {
-            columns_rows: self.tty.size(),
-            pixels: Size::ZERO,
-        })
+        Ok(WindowSize { columns_rows: self.tty.size(), pixels: Size::ZERO })
     }
 
     /// Nothing is drawn after the terminal was restored.

@@ -44,10 +44,7 @@ impl Rows<'_> {
         if self.left.height < rows || rows == 0 {
             return None;
         }
-        let taken = Rect {
-            height: rows,
-            ..self.left
-        };
+        let taken = Rect { height: rows, ..self.left };
         self.left.y += rows;
         self.left.height -= rows;
         Some(taken)
@@ -67,8 +64,7 @@ impl Rows<'_> {
             let width = (right.width() as u16).min(row.width);
             let room = row.width.saturating_sub(width + 1);
             self.buffer.set_line(row.x, row.y, &left.into(), room);
-            self.buffer
-                .set_line(row.right() - width, row.y, &right, width);
+            self.buffer.set_line(row.right() - width, row.y, &right, width);
         }
     }
 
@@ -84,15 +80,8 @@ pub fn draw(buffer: &mut Buffer, area: Rect, screen: &Screen) {
         buffer.set_stringn(area.x, area.y, text, usize::from(area.width), PLAIN);
         return;
     }
-    let inside = Rect {
-        x: area.x + 1,
-        width: area.width - 2,
-        ..area
-    };
-    let mut rows = Rows {
-        buffer,
-        left: inside,
-    };
+    let inside = Rect { x: area.x + 1, width: area.width - 2, ..area };
+    let mut rows = Rows { buffer, left: inside };
     header(&mut rows, screen);
     // The last two rows are for the keys.
     rows.left.height -= 2;
@@ -103,11 +92,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, screen: &Screen) {
             warnings(&mut rows, screen);
         }
     }
-    rows.left = Rect {
-        y: area.bottom() - 2,
-        height: 2,
-        ..inside
-    };
+    rows.left = Rect { y: area.bottom() - 2, height: 2, ..inside };
     keys(&mut rows, screen);
 }
 
@@ -175,10 +160,9 @@ fn header(rows: &mut Rows<'_>, screen: &Screen) {
         Span::raw(format!(" {:>3.0} %  {text}", live.done_share * 100.0)),
     ]);
     match state {
-        Some(state) => rows.ends(
-            progress,
-            Span::styled(state, CAUTION.add_modifier(Modifier::BOLD)),
-        ),
+        Some(state) => {
+            rows.ends(progress, Span::styled(state, CAUTION.add_modifier(Modifier::BOLD)))
+        }
         // The folder of a single job is temporary.
         None if !screen.resumable || !fits(&progress, &screen.folder, rows) => rows.line(progress),
         None => rows.ends(progress, Span::styled(screen.folder.clone(), DIM)),
@@ -210,17 +194,9 @@ fn warnings(rows: &mut Rows<'_>, screen: &Screen) {
         let about = about.map_or(String::new(), |cell| format!("{cell}: "));
         format!("{about}{}", warning.message)
     };
-    let mut lines: Vec<(String, String)> = live
-        .warnings
-        .iter()
-        .map(|warning| (warning.code.clone(), text(warning)))
-        .collect();
-    lines.extend(
-        screen
-            .notes
-            .iter()
-            .map(|note| ("error".to_owned(), note.clone())),
-    );
+    let mut lines: Vec<(String, String)> =
+        live.warnings.iter().map(|warning| (warning.code.clone(), text(warning))).collect();
+    lines.extend(screen.notes.iter().map(|note| ("error".to_owned(), note.clone())));
     let room = usize::from(rows.left.height);
     let hidden = lines.len().saturating_sub(room.saturating_sub(1));
     let all = live.warning_count() + screen.notes.len();
@@ -231,10 +207,7 @@ fn warnings(rows: &mut Rows<'_>, screen: &Screen) {
     let noun = if all == 1 { "warning" } else { "warnings" };
     rows.line(Span::styled(format!("{all} {noun}{earlier}"), BOLD));
     for (code, text) in lines.into_iter().skip(hidden) {
-        rows.line(Line::from(vec![
-            Span::styled(format!("{code}  "), CAUTION),
-            Span::raw(text),
-        ]));
+        rows.line(Line::from(vec![Span::styled(format!("{code}  "), CAUTION), Span::raw(text)]));
     }
 }
 
@@ -267,34 +240,16 @@ fn keys(rows: &mut Rows<'_>, screen: &Screen) {
 }
 
 const HELP: &[(&str, &str)] = &[
-    (
-        "p",
-        "pause when the present cell has ended, or continue; a real",
-    ),
-    (
-        "",
-        "drive idles meanwhile, which the run records as a warning",
-    ),
-    (
-        "s",
-        "skip the present cell of every drive: its intervals stay in",
-    ),
+    ("p", "pause when the present cell has ended, or continue; a real"),
+    ("", "drive idles meanwhile, which the run records as a warning"),
+    ("s", "skip the present cell of every drive: its intervals stay in"),
     ("", "the journal, it has no result"),
     ("q", "quit; the run can be resumed, as after Ctrl-C"),
     ("?", "this help"),
     ("", ""),
-    (
-        "",
-        "Figures: the last interval, usually a second. Charts: the last",
-    ),
-    (
-        "",
-        "minutes, earlier cells in grey, the greatest value at the right.",
-    ),
-    (
-        "",
-        "State: what the drive reports, and the cause that the detectors",
-    ),
+    ("", "Figures: the last interval, usually a second. Charts: the last"),
+    ("", "minutes, earlier cells in grey, the greatest value at the right."),
+    ("", "State: what the drive reports, and the cause that the detectors"),
     ("", "of the report prove; nothing where nothing is proven."),
 ];
 
@@ -305,10 +260,7 @@ fn help(rows: &mut Rows<'_>, screen: &Screen) {
             rows.line(Line::from(format!("  {key}   only in suites")));
             continue;
         }
-        rows.line(Line::from(vec![
-            Span::styled(format!("  {key:4}"), BOLD),
-            Span::raw(*what),
-        ]));
+        rows.line(Line::from(vec![Span::styled(format!("  {key:4}"), BOLD), Span::raw(*what)]));
     }
 }
 

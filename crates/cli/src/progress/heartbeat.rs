@@ -37,11 +37,7 @@ impl Heartbeat {
                 }
             }
         });
-        Heartbeat {
-            status,
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        Heartbeat { status, stop: Some(stop), thread: Some(thread) }
     }
 
     pub fn set(&self, text: String) {

@@ -9,10 +9,7 @@ use crate::fixture::{Fixture, MIB};
 #[test]
 fn a_job_without_a_temporary_folder_is_an_error() {
     let fixture = Fixture::on_disk();
-    let command = fixture
-        .command("job null: --size 1m")
-        .env("TMPDIR", "/nonexistent")
-        .spawn();
+    let command = fixture.command("job null: --size 1m").env("TMPDIR", "/nonexistent").spawn();
     let done = crate::fixture::Done::of("job null:", command.unwrap());
     done.refuses(4, &["temporary folder", "TMPDIR", "--out", "/nonexistent"]);
 }
@@ -23,9 +20,7 @@ pub fn all_refused(fixture: &Fixture, cases: &[(&str, i32, &[&str])]) {
     for (words, status, stated) in cases {
         fixture.run(words).refuses(*status, stated);
         // With --json too: an error prints no document.
-        fixture
-            .run(&format!("{words} --json"))
-            .refuses(*status, stated);
+        fixture.run(&format!("{words} --json")).refuses(*status, stated);
     }
 }
 
@@ -42,32 +37,16 @@ fn invalid_drives() {
             ("run quick missing", 2, &["missing", "no such file"]),
             ("job .", 2, &[". is a directory"]),
             ("job /dev/null", 2, &["/dev/null", "character device"]),
-            (
-                "job /dev/zero --rw write --destroy zero",
-                2,
-                &["character device"],
-            ),
+            ("job /dev/zero --rw write --destroy zero", 2, &["character device"]),
             ("job empty", 2, &["empty", "zero size", "urandom"]),
             ("job tiny", 2, &["tiny"]),
             ("job empty/x", 2, &["empty/x"]),
             ("job /dev/ng0n1", 2, &["/dev/ng0n1", "no such file"]),
             ("job sim:", 2, &["sim:PROFILE"]),
-            (
-                "job sim:nosuch",
-                2,
-                &["nosuch", "samsung-951", "intel-600p"],
-            ),
+            ("job sim:nosuch", 2, &["nosuch", "samsung-951", "intel-600p"]),
             ("job sim:samsung-951,foo=1", 2, &["foo", "seed, lot, state"]),
-            (
-                "job sim:samsung-951,state=half",
-                2,
-                &["state=half", "fresh or filled"],
-            ),
-            (
-                "job sim:samsung-951,fault=explode@1",
-                2,
-                &["explode@1", "corrupt-write@N"],
-            ),
+            ("job sim:samsung-951,state=half", 2, &["state=half", "fresh or filled"]),
+            ("job sim:samsung-951,fault=explode@1", 2, &["explode@1", "corrupt-write@N"]),
             ("job sim:samsung-951,op=95%", 2, &["op=95%", "0% to 90%"]),
             ("job sim:samsung-951,seed", 2, &["key=value"]),
             ("job null:size=0", 2, &["size", "512"]),
@@ -78,10 +57,7 @@ fn invalid_drives() {
     let mut command = fixture.command("job");
     command.arg("");
     crate::fixture::Done::of("job ''", command.spawn().unwrap()).refuses(2, &["no drive given"]);
-    let status = std::process::Command::new("mkfifo")
-        .arg(fixture.path("pipe"))
-        .status()
-        .unwrap();
+    let status = std::process::Command::new("mkfifo").arg(fixture.path("pipe")).status().unwrap();
     assert!(status.success());
     fixture.run("job pipe").refuses(2, &["pipe"]);
 }
@@ -93,11 +69,7 @@ fn areas_and_sizes_that_do_not_fit() {
     all_refused(
         &fixture,
         &[
-            (
-                "job disk --size 1000",
-                2,
-                &["--size 1000", "512", "use 1024"],
-            ),
+            ("job disk --size 1000", 2, &["--size 1000", "512", "use 1024"]),
             ("job disk --offset 100", 2, &["--offset 100", "512"]),
             ("job disk --bs 1000", 2, &["1000", "512"]),
             ("job disk --bs 0", 2, &["0 bytes"]),
@@ -106,24 +78,12 @@ fn areas_and_sizes_that_do_not_fit() {
             ("job disk --bs 4k/60:", 2, &["block size", "4k/60:64k/40"]),
             ("job disk --bs abc", 2, &["abc", "4k"]),
             ("job disk --bs 64k --size 32k", 2, &["65536", "32768"]),
-            (
-                "job disk --bs 512k --numjobs 4 --split",
-                2,
-                &["each thread's part"],
-            ),
+            ("job disk --bs 512k --numjobs 4 --split", 2, &["each thread's part"]),
             ("job disk --size 2m", 2, &["2097152", "ends at 1048576"]),
-            (
-                "job disk --offset 512k --size 768k",
-                2,
-                &["1310720", "--offset"],
-            ),
+            ("job disk --offset 512k --size 768k", 2, &["1310720", "--offset"]),
             ("job disk --offset 1m", 2, &["1048576"]),
             ("job disk --size 0", 2, &["--size"]),
-            (
-                "job disk --size 512k --offset_increment 512k --numjobs 3",
-                2,
-                &["1572864"],
-            ),
+            ("job disk --size 512k --offset_increment 512k --numjobs 3", 2, &["1572864"]),
             ("job disk --size 101%", 2, &["101%", "0% to 100%"]),
             ("job disk --size 5x", 2, &["\"x\"", "a size such as"]),
             ("job disk --size 99999999999999999999g", 2, &["too large"]),
@@ -132,11 +92,7 @@ fn areas_and_sizes_that_do_not_fit() {
             ("job disk --zonerange 64k", 2, &["--zonesize"]),
             ("job disk --zonesize 0", 2, &["zone"]),
             ("job disk --zonesize 64k --zonerange 2m", 2, &["zone"]),
-            (
-                "job disk --rw randread --blockalign 1000",
-                2,
-                &["blockalign"],
-            ),
+            ("job disk --rw randread --blockalign 1000", 2, &["blockalign"]),
             ("job disk --split --offset_increment 64k", 2, &["--split"]),
         ],
     );
@@ -153,99 +109,47 @@ fn invalid_workloads() {
             ("job disk --rw trimwrite", 2, &["trimwrite", "randread"]),
             ("job disk --engine nonsense", 2, &["nonsense", "sync"]),
             ("job disk --engine passthru", 2, &["passthru"]),
-            (
-                "job disk --engine sync --iodepth 4",
-                2,
-                &["sync", "--numjobs 4", "uring"],
-            ),
+            ("job disk --engine sync --iodepth 4", 2, &["sync", "--numjobs 4", "uring"]),
             ("job disk --engine uring --hipri", 2, &["polling queues"]),
-            (
-                "job disk --engine uring --hipri --direct false",
-                2,
-                &["--direct"],
-            ),
+            ("job disk --engine uring --hipri --direct false", 2, &["--direct"]),
             ("job disk --hipri", 2, &["uring"]),
             ("job disk --sqpoll", 2, &["uring"]),
             ("job null: --verify", 2, &["null", "verified"]),
             ("job disk --verify_interval 4k", 2, &["--verify"]),
             ("job disk --verify --verify_interval 1000", 2, &["verify"]),
-            (
-                "job disk --rw randread --random_distribution zipf:0",
-                2,
-                &["zipf"],
-            ),
+            ("job disk --rw randread --random_distribution zipf:0", 2, &["zipf"]),
             (
                 "job disk --rw randread --random_distribution zipf:abc",
                 2,
                 &["zipf:abc", "zipf:THETA"],
             ),
-            (
-                "job disk --rw randread --random_distribution zipf:nan",
-                2,
-                &["zipf"],
-            ),
-            (
-                "job disk --rw randread --random_distribution zipf:-1",
-                2,
-                &["zipf"],
-            ),
-            (
-                "job disk --rw randread --random_distribution pareto:2",
-                2,
-                &["pareto"],
-            ),
-            (
-                "job disk --rw read --random_distribution cover",
-                2,
-                &["random --rw"],
-            ),
+            ("job disk --rw randread --random_distribution zipf:nan", 2, &["zipf"]),
+            ("job disk --rw randread --random_distribution zipf:-1", 2, &["zipf"]),
+            ("job disk --rw randread --random_distribution pareto:2", 2, &["pareto"]),
+            ("job disk --rw read --random_distribution cover", 2, &["random --rw"]),
             ("job disk --numjobs 0", 2, &["--numjobs 0", "from 1"]),
             ("job disk --numjobs 100000", 2, &["--numjobs 100000"]),
             ("job disk --iodepth 0", 2, &["--iodepth 0", "from 1"]),
             ("job disk --iodepth 4000000000", 2, &["--iodepth"]),
             ("job disk --iodepth 99999999999", 2, &["99999999999"]),
-            (
-                "job null: --numjobs 4096 --iodepth 32768",
-                2,
-                &["in flight"],
-            ),
+            ("job null: --numjobs 4096 --iodepth 32768", 2, &["in flight"]),
             (
                 "job disk --iodepth 4 --iodepth_batch_complete_min 5",
                 2,
                 &["iodepth_batch_complete_min"],
             ),
-            (
-                "job disk --cpus_allowed 0-1023",
-                2,
-                &["--cpus_allowed", "affinity mask: "],
-            ),
+            ("job disk --cpus_allowed 0-1023", 2, &["--cpus_allowed", "affinity mask: "]),
             ("job disk --cpus_allowed x", 2, &["0-3,8"]),
             ("job disk --rw randrw --rwmixread 101", 2, &["101", "100"]),
             ("job disk --rate 0", 2, &["--rate 0", "at least 1"]),
             ("job disk --rate abc", 2, &["--rate"]),
-            (
-                "job disk --rate_bw 18446744073709551615g",
-                2,
-                &["too large"],
-            ),
+            ("job disk --rate_bw 18446744073709551615g", 2, &["too large"]),
             ("job disk --rate 1k --rate_iops 1k", 2, &["exclude"]),
             ("job disk --arrival poisson", 2, &["--rate"]),
-            (
-                "job disk --rate 1k --arrival gauss",
-                2,
-                &["gauss", "poisson"],
-            ),
+            ("job disk --rate 1k --arrival gauss", 2, &["gauss", "poisson"]),
             ("job disk --runtime 0", 2, &["runtime"]),
-            (
-                "job disk --runtime 5parsecs",
-                2,
-                &["parsecs", "a duration such as"],
-            ),
-            (
-                "job disk --runtime 99999999999999999999h",
-                2,
-                &["too large"],
-            ),
+            ("job disk --runtime 5parsecs", 2, &["parsecs", "a duration such as"]),
+            ("job disk --runtime 99999999999999999999h", 2, &["too large"]),
             ("job disk --ramp_time x", 2, &["ramp_time"]),
             ("job disk --interval 1us", 2, &["interval", "1ms"]),
             ("job disk --data nonsense", 2, &["--data", "nonsense"]),
@@ -282,11 +186,7 @@ fn unsupported_power_states() {
                 2,
                 &["disk", "only NVMe drives have power states"],
             ),
-            (
-                "job sim:samsung-951,ps=9",
-                4,
-                &["no power state 9", "0 to 4"],
-            ),
+            ("job sim:samsung-951,ps=9", 4, &["no power state 9", "0 to 4"]),
         ],
     );
     assert!(!fixture.path("none").exists());
@@ -304,18 +204,10 @@ fn unusable_run_folders() {
         &fixture,
         &[
             ("job disk --out full", 2, &["full", "already holds files"]),
-            (
-                "run quick disk --scale 0.001 --out full",
-                2,
-                &["full", "already holds files"],
-            ),
+            ("run quick disk --scale 0.001 --out full", 2, &["full", "already holds files"]),
             ("job disk --out disk", 4, &["disk"]),
             ("library nowhere -o site", 2, &["nowhere", "assay import"]),
-            (
-                "predict --cells large",
-                2,
-                &["large", "table of measurements (.csv)"],
-            ),
+            ("predict --cells large", 2, &["large", "table of measurements (.csv)"]),
             ("job disk --out disk/below", 4, &["disk/below"]),
             ("job disk --out /proc/nope", 4, &["/proc/nope"]),
         ],
@@ -325,9 +217,7 @@ fn unusable_run_folders() {
     if !rustix::process::geteuid().is_root() {
         fs::create_dir(fixture.path("locked")).unwrap();
         fs::set_permissions(fixture.path("locked"), PermissionsExt::from_mode(0o500)).unwrap();
-        fixture
-            .run("job disk --out locked/run")
-            .refuses(4, &["locked/run"]);
+        fixture.run("job disk --out locked/run").refuses(4, &["locked/run"]);
     }
 }
 
@@ -339,10 +229,8 @@ fn a_full_disk_under_the_run_folder_ends_the_run_with_an_error() {
     let point = devices.mount("tmpfs", &["-t", "tmpfs", "-o", "size=64k"]);
     devices.fixture.noise("disk", MIB);
     let out = point.join("run");
-    let done = devices.fixture.run(&format!(
-        "run bandwidth disk --scale 0.002 --out {}",
-        out.display()
-    ));
+    let done =
+        devices.fixture.run(&format!("run bandwidth disk --scale 0.002 --out {}", out.display()));
     done.refuses(4, &["journal.log", "No space left"]);
     // The folder can still be opened.
     if out.join("manifest.json").exists() {
@@ -350,16 +238,13 @@ fn a_full_disk_under_the_run_folder_ends_the_run_with_an_error() {
         assert_eq!(done.status, 0, "{done}");
     }
     devices.fixture.ok("job disk --out elsewhere");
-    let done = devices.fixture.run(&format!(
-        "report elsewhere -o {}",
-        point.join("page.html").display()
-    ));
+    let done =
+        devices.fixture.run(&format!("report elsewhere -o {}", point.join("page.html").display()));
     done.refuses(4, &["page.html", "No space left"]);
     assert!(!point.join("page.html").exists(), "half a page is none");
-    let done = devices.fixture.run(&format!(
-        "export elsewhere --format csv -o {}",
-        point.join("csv").display()
-    ));
+    let done = devices
+        .fixture
+        .run(&format!("export elsewhere --format csv -o {}", point.join("csv").display()));
     assert!(done.status == 0 || done.status == 4, "{done}");
 }
 
@@ -371,9 +256,7 @@ fn reports_of_other_folders() {
     fixture.ok("job null: --size 1m --out run");
     for command in ["report", "compare", "export"] {
         for what in ["missing", "file", "folder"] {
-            fixture
-                .run(&format!("{command} {what}"))
-                .refuses(2, &[what, "not a run folder"]);
+            fixture.run(&format!("{command} {what}")).refuses(2, &[what, "not a run folder"]);
         }
     }
     all_refused(
@@ -385,18 +268,11 @@ fn reports_of_other_folders() {
             (
                 "export run --format nonsense",
                 2,
-                &[
-                    "nonsense",
-                    "parquet, json, csv, fio-json, bench-fio, fio-logs or ocp",
-                ],
+                &["nonsense", "parquet, json, csv, fio-json, bench-fio, fio-logs or ocp"],
             ),
             ("export run --format csv -o -", 2, &["stdout", "-o"]),
             ("export run --format parquet -o -", 2, &["stdout"]),
-            (
-                "export run --format json -o missing/out.json",
-                4,
-                &["missing/out.json"],
-            ),
+            ("export run --format json -o missing/out.json", 4, &["missing/out.json"]),
         ],
     );
 }
@@ -429,19 +305,10 @@ fn damaged_run_folders_are_reported_and_partly_read() {
     let done = fixture.run("report run -o page.html");
     assert!([0, 4].contains(&done.status), "{done}");
     fs::remove_file(fixture.path("run/journal.log")).unwrap();
-    fixture
-        .run("report run -o page.html")
-        .refuses(4, &["journal.log"]);
+    fixture.run("report run -o page.html").refuses(4, &["journal.log"]);
     fixture.write("run/journal.log", &journal);
     fixture.write("run/manifest.json", &manifest[..manifest.len() / 2]);
-    fixture
-        .run("report run -o page.html")
-        .refuses(4, &["manifest.json"]);
-    fixture.write(
-        "run/manifest.json",
-        manifest.replacen("\"schema\": 1", "\"schema\": 999", 1),
-    );
-    fixture
-        .run("report run -o page.html")
-        .refuses(2, &["run", "newer"]);
+    fixture.run("report run -o page.html").refuses(4, &["manifest.json"]);
+    fixture.write("run/manifest.json", manifest.replacen("\"schema\": 1", "\"schema\": 999", 1));
+    fixture.run("report run -o page.html").refuses(2, &["run", "newer"]);
 }

@@ -15,17 +15,9 @@ fn invalid_suites_and_settings() {
             ("run nosuch.toml disk", 2, &["nosuch.toml", "assay suites"]),
             ("run quick", 2, &["DRIVE"]),
             ("run", 2, &["SUITE"]),
-            (
-                "run quick disk --set nokey=1",
-                2,
-                &["nokey", "area, ramp, runtime"],
-            ),
+            ("run quick disk --set nokey=1", 2, &["nokey", "area, ramp, runtime"]),
             ("run quick disk --set area", 2, &["KEY=VALUE"]),
-            (
-                "run quick disk --set area=lots",
-                2,
-                &["area=lots", "a size such as"],
-            ),
+            ("run quick disk --set area=lots", 2, &["area=lots", "a size such as"]),
             ("run quick disk --set area=0", 2, &["area"]),
             ("run quick disk --set runtime=-1s", 2, &["runtime=-1s"]),
             ("run quick disk --set runtime=", 2, &["runtime"]),
@@ -45,17 +37,10 @@ fn invalid_suites_and_settings() {
             ("run quick ./disk disk", 2, &["same drive"]),
             ("run --resume", 2, &["--resume"]),
             ("run --resume nosuch", 2, &["nosuch", "not a run folder"]),
-            (
-                "run quick disk --resume nosuch",
-                2,
-                &["cannot be used with"],
-            ),
+            ("run quick disk --resume nosuch", 2, &["cannot be used with"]),
         ],
     );
-    assert!(
-        !fixture.path("assay-runs").exists(),
-        "a refused run leaves no folder"
-    );
+    assert!(!fixture.path("assay-runs").exists(), "a refused run leaves no folder");
 }
 
 #[test]
@@ -69,16 +54,8 @@ fn malformed_suite_files() {
         ("no TOML", "}{ not = toml".to_owned(), &["line 1"]),
         ("not UTF-8", "\u{0}".to_owned(), &["mine.toml"]),
         ("no step", head.to_owned(), &["no [[step]]"]),
-        (
-            "unknown key",
-            format!("{head}colour = 1\n{step}job = {{}}"),
-            &["colour"],
-        ),
-        (
-            "unknown key of a step",
-            format!("{head}{step}color = 1\njob = {{}}"),
-            &["color"],
-        ),
+        ("unknown key", format!("{head}colour = 1\n{step}job = {{}}"), &["colour"]),
+        ("unknown key of a step", format!("{head}{step}color = 1\njob = {{}}"), &["color"]),
         (
             "unknown kind",
             format!("{head}{}job = {{}}", step.replace("measure", "guess")),
@@ -89,21 +66,13 @@ fn malformed_suite_files() {
             format!("{head}{step}job = {{ blocksize = \"4k\" }}"),
             &["blocksize", "assay job --help"],
         ),
-        (
-            "wrong type",
-            format!("{head}{step}job = {{ bs = 4096.5 }}"),
-            &["step \"a\""],
-        ),
+        ("wrong type", format!("{head}{step}job = {{ bs = 4096.5 }}"), &["step \"a\""]),
         (
             "wrong number",
             format!("{head}{step}job = {{ iodepth = \"many\" }}"),
             &["many", "whole number"],
         ),
-        (
-            "negative",
-            format!("{head}{step}job = {{ iodepth = -1 }}"),
-            &["step \"a\""],
-        ),
+        ("negative", format!("{head}{step}job = {{ iodepth = -1 }}"), &["step \"a\""]),
         (
             "same id twice",
             format!("{head}{step}job = {{}}\n{step}job = {{}}"),
@@ -111,10 +80,7 @@ fn malformed_suite_files() {
         ),
         (
             "bad id",
-            format!(
-                "{head}{}job = {{}}",
-                step.replace("id = \"a\"", "id = \"a/b\"")
-            ),
+            format!("{head}{}job = {{}}", step.replace("id = \"a\"", "id = \"a/b\"")),
             &["a/b"],
         ),
         (
@@ -137,23 +103,13 @@ fn malformed_suite_files() {
             format!("{head}{step}job = {{}}\nmatrix = {{ bs = [] }}"),
             &["list", "empty"],
         ),
-        (
-            "unknown parameter",
-            format!("{head}{step}job = {{ bs = \"{{nope}}\" }}"),
-            &["nope"],
-        ),
+        ("unknown parameter", format!("{head}{step}job = {{ bs = \"{{nope}}\" }}"), &["nope"]),
         (
             "too many cells",
             format!(
                 "{head}{step}job = {{}}\nmatrix = {{ iodepth = [{}], numjobs = [{}] }}",
-                (1..200)
-                    .map(|i| i.to_string())
-                    .collect::<Vec<_>>()
-                    .join(","),
-                (1..200)
-                    .map(|i| i.to_string())
-                    .collect::<Vec<_>>()
-                    .join(",")
+                (1..200).map(|i| i.to_string()).collect::<Vec<_>>().join(","),
+                (1..200).map(|i| i.to_string()).collect::<Vec<_>>().join(",")
             ),
             &["cells", "10000"],
         ),

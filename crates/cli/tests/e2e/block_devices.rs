@@ -23,18 +23,9 @@ impl BlockDevices {
             println!("skipped: setting up block devices needs root");
             return None;
         }
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(LOCK)
-            .unwrap();
+        let lock = File::options().create(true).truncate(false).write(true).open(LOCK).unwrap();
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
-        Some(BlockDevices {
-            undo: Vec::new(),
-            fixture: Fixture::on_disk(),
-            _lock: lock,
-        })
+        Some(BlockDevices { undo: Vec::new(), fixture: Fixture::on_disk(), _lock: lock })
     }
 
     /// Attach a loop device to a file of the fixture; `None`, with the reason printed, where the
@@ -73,11 +64,7 @@ impl BlockDevices {
                  /sys/class/zram-control/hot_remove && exit; sleep 0.2; done"
             ),
         ]);
-        fs::write(
-            format!("/sys/block/zram{number}/disksize"),
-            format!("{mib}M"),
-        )
-        .unwrap();
+        fs::write(format!("/sys/block/zram{number}/disksize"), format!("{mib}M")).unwrap();
         Some(format!("/dev/zram{number}"))
     }
 
@@ -110,8 +97,7 @@ impl BlockDevices {
     }
 
     fn undo_with(&mut self, command: &[&str]) {
-        self.undo
-            .push(command.iter().map(|word| (*word).to_owned()).collect());
+        self.undo.push(command.iter().map(|word| (*word).to_owned()).collect());
     }
 }
 
@@ -134,10 +120,7 @@ pub fn try_run(command: &[&str]) -> Result<String, String> {
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
-        Err(format!(
-            "{command:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ))
+        Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)))
     }
 }
 

@@ -6,10 +6,7 @@ use crate::fixture::Fixture;
 fn a_simulated_drive_is_judged_and_marked_and_a_file_is_not_judged() {
     let fixture = Fixture::on_disk();
     let text = fixture.ok("check sim:samsung-951 --gate").stdout;
-    assert!(
-        text.contains("this drive (simulated): as expected"),
-        "{text}"
-    );
+    assert!(text.contains("this drive (simulated): as expected"), "{text}");
     let check = fixture.json("check sim:samsung-951 --out kept --report page.html");
     assert_eq!(check["simulated"], true);
     assert_eq!(check["rating"], "as_expected", "{check:#}");
@@ -37,7 +34,5 @@ fn gates_of_run_and_verdict() {
          \"iops\"\ngood = 9e9\nbad = 8e9\nadvice = \"slow\"\n",
     );
     fixture.ok("verdict run --policy strict.toml");
-    fixture
-        .run("verdict run --policy strict.toml --gate")
-        .expect(1);
+    fixture.run("verdict run --policy strict.toml --gate").expect(1);
 }

@@ -81,10 +81,7 @@ fn conclusions_are_the_same_everywhere_and_documented() {
             assert_eq!(rows.len(), objects.len(), "{words}: {table}");
             for (row, object) in rows.iter().zip(objects) {
                 for (column, field) in row {
-                    assert!(
-                        documented(column),
-                        "{table}.{column} is not in docs/run-folder.md"
-                    );
+                    assert!(documented(column), "{table}.{column} is not in docs/run-folder.md");
                     assert!(
                         is_same(field, &object[column]),
                         "{table}.{column}: {field:?}, {object:#}"

@@ -6,9 +6,8 @@ use serde_json::Value;
 
 use crate::fixture::{Fixture, keys, number};
 
-const PERCENTILES: [&str; 8] = [
-    "p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999",
-];
+const PERCENTILES: [&str; 8] =
+    ["p50", "p90", "p95", "p99", "p99_9", "p99_99", "p99_999", "p99_9999"];
 
 /// A summary of one direction: consistent counts, ordered percentiles.
 /// `can_be_zero`: an I/O on the null target can take less than one step of the clock.
@@ -17,10 +16,7 @@ fn check_latency(latency: &Value, can_be_zero: bool) {
     let figure = |key: &str| number(latency, &format!("/{key}"));
     let mut last = figure("min");
     for key in PERCENTILES {
-        assert!(
-            figure(key) >= last,
-            "{key} is below what comes before it: {latency:#}"
-        );
+        assert!(figure(key) >= last, "{key} is below what comes before it: {latency:#}");
         last = figure(key);
     }
     assert!(
@@ -32,23 +28,11 @@ fn check_latency(latency: &Value, can_be_zero: bool) {
 
 #[track_caller]
 fn check_operation(operation: &Value, can_be_zero: bool) {
-    assert_eq!(
-        keys(operation),
-        ["bytes", "errors", "iops", "ios", "latency_ns", "mib_per_s"]
-    );
+    assert_eq!(keys(operation), ["bytes", "errors", "iops", "ios", "latency_ns", "mib_per_s"]);
     let rate = number(operation, "/iops") * 4096.0 / 1048576.0;
-    assert!(
-        (number(operation, "/mib_per_s") / rate - 1.0).abs() < 1e-9,
-        "{operation:#}"
-    );
-    assert_eq!(
-        number(operation, "/bytes"),
-        number(operation, "/ios") * 4096.0
-    );
-    assert_eq!(
-        number(operation, "/latency_ns/samples"),
-        number(operation, "/ios")
-    );
+    assert!((number(operation, "/mib_per_s") / rate - 1.0).abs() < 1e-9, "{operation:#}");
+    assert_eq!(number(operation, "/bytes"), number(operation, "/ios") * 4096.0);
+    assert_eq!(number(operation, "/latency_ns/samples"), number(operation, "/ios"));
     check_latency(&operation["latency_ns"], can_be_zero);
 }
 
@@ -56,14 +40,10 @@ fn check_operation(operation: &Value, can_be_zero: bool) {
 fn job_json_has_the_documented_keys() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 1 << 20);
-    for (drive, simulated) in [
-        ("disk --destroy disk", false),
-        ("sim:samsung-951", true),
-        ("null:", false),
-    ] {
-        let job = fixture.json(&format!(
-            "job {drive} --rw randrw --bs 4k --size 1m --io_size 1m"
-        ));
+    for (drive, simulated) in
+        [("disk --destroy disk", false), ("sim:samsung-951", true), ("null:", false)]
+    {
+        let job = fixture.json(&format!("job {drive} --rw randrw --bs 4k --size 1m --io_size 1m"));
         for key in ["drive", "jobs", "host", "audit", "simulated"] {
             assert!(job.get(key).is_some(), "{drive}: no {key:?} in {job:#}");
         }
@@ -114,10 +94,7 @@ fn run_json_has_the_documented_keys() {
                 assert!(number(cell, &format!("/{key}")) > 0.0, "{key} in {cell:#}");
             }
             let mib_per_s = number(cell, "/iops") * number(cell, "/bs_bytes") / 1048576.0;
-            assert!(
-                (number(cell, "/mib_per_s") / mib_per_s - 1.0).abs() < 1e-9,
-                "{cell:#}"
-            );
+            assert!((number(cell, "/mib_per_s") / mib_per_s - 1.0).abs() < 1e-9, "{cell:#}");
             check_latency(&cell["latency_ns"], false);
         }
     }
@@ -132,30 +109,15 @@ fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
         ("list", &["drives", "simulated"]),
         ("probe sim:samsung-951", &["drive", "simulated"]),
         ("probe null:", &["drive", "simulated"]),
-        (
-            "check sim:samsung-951",
-            &["drive", "simulated", "rating", "findings"],
-        ),
+        ("check sim:samsung-951", &["drive", "simulated", "rating", "findings"]),
         ("suites", &["suites"]),
-        (
-            "job null: --size 1m",
-            &["drive", "jobs", "host", "audit", "simulated"],
-        ),
-        (
-            "run quick sim:samsung-951 --scale 0.001 --out other",
-            &["suite", "runs"],
-        ),
+        ("job null: --size 1m", &["drive", "jobs", "host", "audit", "simulated"]),
+        ("run quick sim:samsung-951 --scale 0.001 --out other", &["suite", "runs"]),
         ("report run job -o page.html", &["report"]),
-        (
-            "report run job -o both.html --summary",
-            &["report", "summary"],
-        ),
+        ("report run job -o both.html --summary", &["report", "summary"]),
         ("compare run job", &["compared"]),
         ("export run --format csv -o csv", &["format", "files"]),
-        (
-            "export run --format fio-json -o fio.json",
-            &["format", "files"],
-        ),
+        ("export run --format fio-json -o fio.json", &["format", "files"]),
         ("export run --format json -o -", &[]),
         ("completions bash", &["shell", "script"]),
         ("version", &["tool"]),
@@ -163,10 +125,7 @@ fn every_command_gives_one_json_document_and_nothing_else_on_stdout() {
     for (words, expected) in cases {
         let document = fixture.json(words);
         for key in expected {
-            assert!(
-                document.get(key).is_some(),
-                "{words}: no {key:?} in {document:#}"
-            );
+            assert!(document.get(key).is_some(), "{words}: no {key:?} in {document:#}");
         }
     }
 }
@@ -183,9 +142,8 @@ fn simulated_results_are_marked_everywhere() {
     }
     // Every line with the drive name has the word; cell names (DRIVE/STEP) are exempt.
     for text in [&run.stdout, &compared.stdout] {
-        for line in text
-            .lines()
-            .filter(|line| line.replace("samsung-951/", "").contains("samsung-951"))
+        for line in
+            text.lines().filter(|line| line.replace("samsung-951/", "").contains("samsung-951"))
         {
             assert!(line.contains("simulated"), "{line:?} in {text}");
         }
@@ -194,10 +152,7 @@ fn simulated_results_are_marked_everywhere() {
     assert!(fixture.text("page.html").matches("simulated").count() > 3);
     for format in ["json", "fio-json"] {
         fixture.ok(&format!("export run --format {format} -o out.{format}"));
-        assert!(
-            fixture.text(&format!("out.{format}")).contains("simulated"),
-            "{format}"
-        );
+        assert!(fixture.text(&format!("out.{format}")).contains("simulated"), "{format}");
     }
     fixture.ok("export run --format csv -o csv");
     let mut tables = 0;
@@ -213,12 +168,7 @@ fn simulated_results_are_marked_everywhere() {
         );
         let rows: Vec<&str> = lines.collect();
         for row in &rows {
-            assert_eq!(
-                row.split(',').nth(1),
-                Some("true"),
-                "{}: {row}",
-                path.display()
-            );
+            assert_eq!(row.split(',').nth(1), Some("true"), "{}: {row}", path.display());
         }
         tables += usize::from(!rows.is_empty());
     }
@@ -231,10 +181,7 @@ fn real_results_are_never_marked_simulated() {
     fixture.noise("disk", 1 << 20);
     let text = fixture.ok("job disk --size 1m").stdout;
     assert!(!text.contains("simulated"), "{text}");
-    assert_eq!(
-        fixture.json("job null: --size 1m")["simulated"],
-        Value::Bool(false)
-    );
+    assert_eq!(fixture.json("job null: --size 1m")["simulated"], Value::Bool(false));
 }
 
 #[test]
@@ -245,14 +192,8 @@ fn stdout_has_only_the_result_and_stderr_a_line_per_cell_without_a_terminal() {
     let lines: Vec<&str> = done.stderr.lines().collect();
     assert_eq!(lines.len(), 14, "{done}");
     for line in lines {
-        assert!(
-            line.starts_with("cell ") && line.contains(" of 15, samsung-951/"),
-            "{line}"
-        );
-        assert!(
-            line.contains(" IOPS, ") && line.contains("(simulated)"),
-            "{line}"
-        );
+        assert!(line.starts_with("cell ") && line.contains(" of 15, samsung-951/"), "{line}");
+        assert!(line.contains(" IOPS, ") && line.contains("(simulated)"), "{line}");
         assert!(line.ends_with(" elapsed"), "{line}");
     }
     let done = fixture.ok("job sim:samsung-951 --rw randread --runtime 3s");
@@ -269,10 +210,7 @@ fn a_saved_probe_is_read_again() {
     let before: serde_json::Value = serde_json::from_str(&saved).unwrap();
     let after = fixture.json("probe --from saved.json");
     assert_eq!(after["saved"]["nvme"], before["nvme"]);
-    assert_eq!(
-        after["saved"]["capacity_bytes"],
-        before["drive"]["capacity_bytes"]
-    );
+    assert_eq!(after["saved"]["capacity_bytes"], before["drive"]["capacity_bytes"]);
     let text = fixture.ok("probe --from saved.json").stdout;
     let shown = fixture.ok("probe sim:samsung-951").stdout;
     let controller = |text: &str| {
@@ -285,10 +223,8 @@ controller",
             .to_owned()
     };
     assert_eq!(controller(&text), controller(&shown));
-    fixture.write(
-        "smart.json",
-        r#"{"data_units_written": 2, "temperature": 300, "percent_used": 9}"#,
-    );
+    fixture
+        .write("smart.json", r#"{"data_units_written": 2, "temperature": 300, "percent_used": 9}"#);
     let text = fixture.ok("probe --from smart.json").stdout;
     assert!(text.contains("life used") && text.contains("9 %"), "{text}");
     assert!(!text.contains("NVMe version"), "{text}");
@@ -300,16 +236,11 @@ controller",
             {"percentage_used": 9, "data_units_written": 2}}"#,
     );
     let text = fixture.ok("probe --from smartctl.json").stdout;
-    assert!(
-        text.contains("NVMe version") && text.contains("9 %"),
-        "{text}"
-    );
+    assert!(text.contains("NVMe version") && text.contains("9 %"), "{text}");
     for unknown in ["admin commands", "sanitize", "largest command", "state 0"] {
         assert!(!text.contains(unknown), "{text}");
     }
     fixture.write("other.json", "{}");
-    fixture
-        .run("probe --from other.json")
-        .refuses(2, &["other.json", "nvme id-ctrl"]);
+    fixture.run("probe --from other.json").refuses(2, &["other.json", "nvme id-ctrl"]);
     fixture.run("probe").refuses(2, &["<DRIVE>"]);
 }

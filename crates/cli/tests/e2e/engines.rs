@@ -41,15 +41,10 @@ fn a_job_is_measured_by_threads_at_its_depth() {
         let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains("engine: threads"), "{done}");
         assert!(text.contains("refuses io_uring"), "{done}");
-        let job = without_io_uring(&fixture, &format!("{words} --json"))
-            .expect(0)
-            .json();
+        let job = without_io_uring(&fixture, &format!("{words} --json")).expect(0).json();
         let ios = number(&job, "/jobs/0/read/ios") + number(&job, "/jobs/0/write/ios");
         assert!(ios >= 4096.0, "{ios}");
-        assert!(
-            job["warnings"].to_string().contains("engine-replaced"),
-            "{job}"
-        );
+        assert!(job["warnings"].to_string().contains("engine-replaced"), "{job}");
     }
     // Asked for, it needs no explanation, and works where io_uring does too.
     let done =
@@ -61,9 +56,7 @@ fn a_job_is_measured_by_threads_at_its_depth() {
 fn a_suite_and_a_stream_are_whole() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 16 * MIB);
-    let run = without_io_uring(&fixture, "run quick disk --scale 0.01 --json")
-        .expect(0)
-        .json();
+    let run = without_io_uring(&fixture, "run quick disk --scale 0.01 --json").expect(0).json();
     let cells = run["runs"][0]["cells"].as_array().unwrap();
     assert!(cells.len() > 8, "{}", cells.len());
     for cell in cells {

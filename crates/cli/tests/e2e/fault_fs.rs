@@ -92,16 +92,9 @@ impl FaultFs {
     /// With a file of these bytes; `None`, with a message, where nothing can be mounted.
     pub fn mount(bytes: Vec<u8>) -> Option<FaultFs> {
         let folder = TempDir::new_in("/dev/shm").unwrap();
-        let state = Arc::new(Mutex::new(State {
-            bytes,
-            ..State::default()
-        }));
+        let state = Arc::new(Mutex::new(State { bytes, ..State::default() }));
         let session = fuse::mount(Calls(Arc::clone(&state)), folder.path())?;
-        Some(FaultFs {
-            state,
-            session: Some(session),
-            folder,
-        })
+        Some(FaultFs { state, session: Some(session), folder })
     }
 
     pub fn path(&self) -> PathBuf {
@@ -206,11 +199,7 @@ impl Filesystem for Calls {
     ) {
         self.answer(Call::Read, reply, |state, fault, reply| {
             let from = (offset as usize).min(state.bytes.len());
-            let size = if fault == Some(Fault::Short) {
-                size / 2
-            } else {
-                size
-            };
+            let size = if fault == Some(Fault::Short) { size / 2 } else { size };
             let to = (from + size as usize).min(state.bytes.len());
             reply.data(&state.bytes[from..to]);
         });

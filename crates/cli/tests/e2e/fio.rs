@@ -55,11 +55,7 @@ fn the_table_of_examples_is_true() {
             continue;
         }
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let drive = if LARGE.contains(&&*name) {
-            "./large"
-        } else {
-            SIM
-        };
+        let drive = if LARGE.contains(&&*name) { "./large" } else { SIM };
         let words = format!("job --fio {} --dry-run {drive}", path.display());
         let output = fixture.command(&words).envs(VARIABLES).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -75,16 +71,9 @@ fn the_table_of_examples_is_true() {
         };
         found.insert(name, row);
     }
-    let absent: Vec<&str> = found
-        .values()
-        .map(String::as_str)
-        .filter(|row| !document.contains(row))
-        .collect();
-    assert!(
-        absent.is_empty(),
-        "docs/fio.md lacks these rows:\n{}",
-        absent.join("\n")
-    );
+    let absent: Vec<&str> =
+        found.values().map(String::as_str).filter(|row| !document.contains(row)).collect();
+    assert!(absent.is_empty(), "docs/fio.md lacks these rows:\n{}", absent.join("\n"));
 }
 
 /// Unlike jobs run at the same time on one drive, and a stage after them.
@@ -103,10 +92,7 @@ fn jobs_of_a_stage_run_together() {
     assert_eq!(run["runs"][0]["cells"][0]["step"], "reader");
     assert_eq!(run["runs"][0]["cells"][1]["step"], "writer");
     assert!((cell(0, "elapsed_ns") / 1e9 - 1.0).abs() < 0.05);
-    assert!(
-        (cell(1, "elapsed_ns") / 1e9 - 1.0).abs() < 0.05,
-        "a delay is not measured"
-    );
+    assert!((cell(1, "elapsed_ns") / 1e9 - 1.0).abs() < 0.05, "a delay is not measured");
     assert!(cell(1, "write/ios") > 0.0);
     assert!(
         cell(0, "iops") < 0.95 * cell(2, "iops"),
@@ -146,33 +132,21 @@ fn numbers_of_ios_pauses_and_gaps_are_kept() {
 #[test]
 fn files_are_made_and_others_need_destroy() {
     let fixture = Fixture::on_disk();
-    fixture.write(
-        "writes.fio",
-        "[w]\nfilename=data\nrw=write\nbs=64k\nsize=2m\ndirect=1\n",
-    );
+    fixture.write("writes.fio", "[w]\nfilename=data\nrw=write\nbs=64k\nsize=2m\ndirect=1\n");
     fixture.ok("job --fio writes.fio");
     assert_eq!(fixture.read("data").len(), 2 * MIB);
     // It is there now.
-    fixture
-        .run("job --fio writes.fio")
-        .refuses(3, &["--destroy data"]);
+    fixture.run("job --fio writes.fio").refuses(3, &["--destroy data"]);
     fixture.ok("job --fio writes.fio --destroy data");
     // A run that is refused leaves no file behind.
     fixture.write(
         "two.fio",
         "[new]\nfilename=fresh\nrw=write\nsize=1m\n[old]\nfilename=data\nrw=write\nsize=1m\n",
     );
-    fixture
-        .run("job --fio two.fio")
-        .refuses(3, &["--destroy data"]);
+    fixture.run("job --fio two.fio").refuses(3, &["--destroy data"]);
     assert!(!fixture.path("fresh").exists());
-    fixture.write(
-        "absent.fio",
-        "[w]\nfilename=none\nrw=read\nsize=1m\nallow_file_create=0\n",
-    );
-    fixture
-        .run("job --fio absent.fio")
-        .refuses(2, &["none does not exist"]);
+    fixture.write("absent.fio", "[w]\nfilename=none\nrw=read\nsize=1m\nallow_file_create=0\n");
+    fixture.run("job --fio absent.fio").refuses(2, &["none does not exist"]);
     let passing = "fio --name=u --rw=write --bs=64k --size=1m --nrfiles=2 --unlink=1";
     fixture.ok(passing);
     fixture
@@ -186,9 +160,7 @@ fn files_are_made_and_others_need_destroy() {
 fn what_is_not_supported_is_named() {
     let fixture = Fixture::on_disk();
     fixture.write("a.fio", "[global]\nbs=4k\n[trims]\nrw=trimread\n");
-    fixture
-        .run(&format!("run a.fio {SIM}"))
-        .refuses(2, &["a.fio:4: [trims]: rw=trimread"]);
+    fixture.run(&format!("run a.fio {SIM}")).refuses(2, &["a.fio:4: [trims]: rw=trimread"]);
     // What only the drive shows to be wrong has its place too.
     fixture.write("b.fio", "[odd]\nrw=randread\nbs=1000\n");
     fixture
@@ -216,17 +188,10 @@ fn flushes_trims_and_ends_are_in_the_results() {
     assert_eq!(cell(0, "write/ios"), 400.0);
     assert_eq!(cell(0, "flush/ios"), 99.0);
     assert!(cell(0, "flush/latency_ns/p50") > 0.0);
-    assert_eq!(
-        cell(0, "iops"),
-        cell(0, "write/iops"),
-        "flushes are no I/Os, as in fio"
-    );
+    assert_eq!(cell(0, "iops"), cell(0, "write/iops"), "flushes are no I/Os, as in fio");
     assert!(run["runs"][0]["cells"][1]["flush"].is_null());
     let ends = cell(0, "elapsed_ns") / cell(1, "elapsed_ns");
-    assert!(
-        (ends - 1.0).abs() < 0.05,
-        "the reader ends with the log: {ends}"
-    );
+    assert!((ends - 1.0).abs() < 0.05, "the reader ends with the log: {ends}");
     assert_eq!(cell(2, "discard/bytes"), 100.0 * 65536.0);
     assert_eq!(cell(2, "iops"), cell(2, "discard/iops"));
     let shown = fixture.ok("report run -o page.html");
@@ -239,10 +204,7 @@ fn flushes_trims_and_ends_are_in_the_results() {
     fixture.ok("export run --format fio-logs -o logs");
     let log = fixture.tool("find", &["logs", "-name", "randtrim*_iops.1.log"]);
     let log = fixture.text(log.trim());
-    assert!(
-        log.lines().all(|line| line.split(", ").nth(2) == Some("2")),
-        "{log}"
-    );
+    assert!(log.lines().all(|line| line.split(", ").nth(2) == Some("2")), "{log}");
 }
 
 /// fsync(2) and fallocate(2) on a file, through both engines.
@@ -265,19 +227,15 @@ fn files_are_flushed_and_trimmed() {
         let bytes = fixture.read(&file);
         assert!(bytes[..MIB / 2].iter().all(|&b| b == 0), "{engine}: a hole");
         assert!(bytes[MIB / 2..].iter().any(|&b| b != 0), "{engine}");
-        fixture
-            .run(&format!("job {file} --rw trim"))
-            .refuses(3, &[&format!("--destroy {file}")]);
+        fixture.run(&format!("job {file} --rw trim")).refuses(3, &[&format!("--destroy {file}")]);
     }
 }
 
 #[test]
 fn a_least_rate_is_checked() {
     let fixture = Fixture::on_disk();
-    fixture.write(
-        "slow.fio",
-        "[slow]\nrw=read\nbs=4k\nrate=1m\nrate_min=2m\nruntime=3\ntime_based\n",
-    );
+    fixture
+        .write("slow.fio", "[slow]\nrw=read\nbs=4k\nrate=1m\nrate_min=2m\nruntime=3\ntime_based\n");
     let slow = fixture.run(&format!("job --fio slow.fio {SIM}"));
     assert_eq!(slow.status, 1, "{slow}");
     assert!(slow.stdout.contains("below the least rate"), "{slow}");
@@ -289,10 +247,7 @@ fn a_longest_latency_is_checked() {
     let line = "fio --name=a --rw=randread --bs=4k --number_ios=1000 --max_latency";
     let slow = fixture.run(&format!("{line}=50us {SIM}"));
     assert_eq!(slow.status, 1, "{slow}");
-    assert!(
-        slow.stdout.contains("above the max_latency of 50"),
-        "{slow}"
-    );
+    assert!(slow.stdout.contains("above the max_latency of 50"), "{slow}");
     fixture.ok(&format!("{line}=5ms {SIM}"));
 }
 
@@ -308,8 +263,7 @@ fn steadystate_ends_a_job() {
     };
     let steady = fixture.json(&line("iops:2%"));
     let value = |run: &serde_json::Value, name: &str| {
-        run.pointer(&format!("/jobs/0/values/{name}"))
-            .and_then(|v| v.as_f64())
+        run.pointer(&format!("/jobs/0/values/{name}")).and_then(|v| v.as_f64())
     };
     let settled_s = value(&steady, "settled_s").unwrap();
     assert!((settled_s - 6.0).abs() < 0.01, "{steady}");
@@ -325,13 +279,9 @@ fn steadystate_ends_a_job() {
 fn steadystate_is_for_a_job_alone() {
     let fixture = Fixture::on_disk();
     let two = "--name=a --rw=randread --runtime=9 --ss=iops:1% --ss_dur=3 --name=b --rw=read";
-    fixture
-        .run(&format!("fio {two} {SIM}"))
-        .refuses(2, &["runs by itself"]);
+    fixture.run(&format!("fio {two} {SIM}")).refuses(2, &["runs by itself"]);
     let verified = "--rw write --size 4m --verify --steadystate iops:1% --steadystate_duration 3s";
-    fixture
-        .run(&format!("job {SIM} {verified}"))
-        .refuses(2, &["nothing is read back"]);
+    fixture.run(&format!("job {SIM} {verified}")).refuses(2, &["nothing is read back"]);
 }
 
 /// Actions, offsets and lengths of a log of I/Os, whose times do not fall.
@@ -374,35 +324,19 @@ fn a_log_of_ios_is_fios() {
     // With the read-back.
     let verified = logs("-verified", "--rw=randwrite --bs=8k --verify=crc32c");
     assert_eq!(verified.len(), 512);
-    fixture.ok(&format!(
-        "job {SIM} --trace own.log --trace_timing closed --write_iolog again.log"
-    ));
-    let data = |ios: Vec<String>| {
-        ios.into_iter()
-            .filter(|io| !io.starts_with("sync"))
-            .collect::<Vec<_>>()
-    };
+    fixture.ok(&format!("job {SIM} --trace own.log --trace_timing closed --write_iolog again.log"));
+    let data =
+        |ios: Vec<String>| ios.into_iter().filter(|io| !io.starts_with("sync")).collect::<Vec<_>>();
     assert_eq!(data(iolog(&fixture, "again.log")), data(own));
     // What is there is appended to, and anything else is left alone.
-    fixture.ok(&format!(
-        "job {SIM} --rw read --number_ios 5 --write_iolog again.log"
-    ));
-    assert_eq!(
-        fixture
-            .text("again.log")
-            .matches("fio version 3 iolog")
-            .count(),
-        2
-    );
+    fixture.ok(&format!("job {SIM} --rw read --number_ios 5 --write_iolog again.log"));
+    assert_eq!(fixture.text("again.log").matches("fio version 3 iolog").count(), 2);
     fixture.write("notes", "mine");
-    let refused = fixture.run(&format!(
-        "job {SIM} --rw read --number_ios 5 --write_iolog notes"
-    ));
+    let refused = fixture.run(&format!("job {SIM} --rw read --number_ios 5 --write_iolog notes"));
     refused.refuses(2, &["notes exists and is no earlier output"]);
     assert_eq!(fixture.text("notes"), "mine");
-    let nowhere = fixture.run(&format!(
-        "job {SIM} --rw read --number_ios 5 --write_iolog none/log --out run"
-    ));
+    let nowhere = fixture
+        .run(&format!("job {SIM} --rw read --number_ios 5 --write_iolog none/log --out run"));
     nowhere.refuses(4, &["none/log"]);
     assert!(!fixture.path("run").exists());
 }
@@ -412,10 +346,8 @@ fn a_log_of_ios_is_fios() {
 fn a_log_of_ios_has_all_threads() {
     let fixture = Fixture::on_disk();
     fixture.write("data", vec![7; 8 << 20]);
-    fixture.ok(
-        "job data --rw randread --numjobs 3 --io_size 4m --interval 10ms --direct 0 \
-         --write_iolog own.log",
-    );
+    fixture.ok("job data --rw randread --numjobs 3 --io_size 4m --interval 10ms --direct 0 \
+         --write_iolog own.log");
     assert_eq!(iolog(&fixture, "own.log").len(), 3 << 10);
     let shared = "fio --rw=read --write_iolog=x.log --filename=data --name=a --name=b";
     fixture.run(shared).refuses(2, &["into one file"]);
@@ -431,25 +363,15 @@ fn fios_tools_read_the_logs() {
          write_iops_log=it\nwrite_lat_log=it\nwrite_hist_log=it\n",
     );
     let run = fixture.json(&format!("run logs.fio {SIM} --out run"));
-    for name in [
-        "log_bw.1.log",
-        "it_iops.1.log",
-        "it_lat.1.log",
-        "it_clat.1.log",
-    ] {
+    for name in ["log_bw.1.log", "it_iops.1.log", "it_lat.1.log", "it_clat.1.log"] {
         let text = fixture.text(name);
         assert_eq!(text.lines().count(), 4, "{name}: {text}");
-        assert_eq!(
-            text.lines().next().unwrap().split(", ").count(),
-            5,
-            "{name}"
-        );
+        assert_eq!(text.lines().next().unwrap().split(", ").count(), 5, "{name}");
     }
     let mean: f64 = {
         let text = fixture.text("it_iops.1.log");
-        let values = text
-            .lines()
-            .map(|line| line.split(", ").nth(1).unwrap().parse::<f64>().unwrap());
+        let values =
+            text.lines().map(|line| line.split(", ").nth(1).unwrap().parse::<f64>().unwrap());
         values.sum::<f64>() / 4.0
     };
     let iops = number(&run, "/runs/0/cells/0/iops");
@@ -459,10 +381,7 @@ fn fios_tools_read_the_logs() {
     let completions: u64 = completions.map(|n| n.parse::<u64>().unwrap()).sum();
     assert_eq!(completions as f64, number(&run, "/runs/0/cells/0/read/ios"));
     fixture.ok("export run --format fio-logs -o logs");
-    let names = fixture.tool(
-        "find",
-        &["logs", "-name", "randread-iodepth-1-numjobs-1_*.1.log"],
-    );
+    let names = fixture.tool("find", &["logs", "-name", "randread-iodepth-1-numjobs-1_*.1.log"]);
     // fio-plot would take that of the histograms for another log of latencies.
     assert_eq!(names.lines().count(), 4, "{names}");
     let script = "/usr/share/doc/fio/fio-histo-log-pctiles.py.gz";
@@ -474,20 +393,10 @@ fn fios_tools_read_the_logs() {
     fixture.write("pctiles.py", unpacked);
     let table = fixture.tool(
         "python3",
-        &[
-            "pctiles.py",
-            "it_clat_hist.1.log",
-            "--time-quantum",
-            "1",
-            "--percentiles",
-            "50",
-        ],
+        &["pctiles.py", "it_clat_hist.1.log", "--time-quantum", "1", "--percentiles", "50"],
     );
     let rows = table.lines().filter_map(|line| {
-        let columns: Vec<f64> = line
-            .split(',')
-            .map_while(|n| n.trim().parse().ok())
-            .collect();
+        let columns: Vec<f64> = line.split(',').map_while(|n| n.trim().parse().ok()).collect();
         (columns.len() == 3).then(|| (columns[1], columns[2]))
     });
     let rows: Vec<(f64, f64)> = rows.collect();
@@ -518,15 +427,10 @@ fn command_lines_of_fio_are_taken_as_they_are() {
         for command in ["job", "fio"] {
             let words = format!("{command} {line} {SIM} --dry-run");
             let shown = fixture.ok(&words.replace("--readonly=0", "")).stdout;
-            assert!(
-                shown.contains("--order 'fio") || shown.contains("--order fio"),
-                "{shown}"
-            );
+            assert!(shown.contains("--order 'fio") || shown.contains("--order fio"), "{shown}");
         }
     }
-    fixture
-        .run(&format!("fio --name=a --rw=write --readonly {SIM}"))
-        .refuses(2, &["[a] writes"]);
+    fixture.run(&format!("fio --name=a --rw=write --readonly {SIM}")).refuses(2, &["[a] writes"]);
     let client = fixture.run("fio --client=there a.fio");
     client.refuses(2, &["--client=there is not supported: assay fleet"]);
 }
@@ -545,13 +449,8 @@ fn output_options_of_fio_are_obeyed() {
     assert_eq!(jobs.len(), 1, "{document}");
     assert_eq!(jobs[0]["read"]["total_ios"], 512);
     assert!(!fixture.read("p_bw.log").is_empty());
-    let both = fixture
-        .ok(&format!("fio {line} --output-format=normal,json"))
-        .stdout;
-    assert!(
-        both.starts_with("Job file j") && both.trim_end().ends_with('}'),
-        "{both}"
-    );
+    let both = fixture.ok(&format!("fio {line} --output-format=normal,json")).stdout;
+    assert!(both.starts_with("Job file j") && both.trim_end().ends_with('}'), "{both}");
     // assay's own document has the job alone, as that of assay job has.
     let own = fixture.json(&format!("job {line}"));
     assert_eq!(own["jobs"].as_array().unwrap().len(), 1);

@@ -35,10 +35,7 @@ fn is_there(path: &str) -> bool {
 }
 
 fn close(what: &str, tools: f64, own: f64, within: f64) {
-    assert!(
-        (tools / own - 1.0).abs() <= within,
-        "{what}: the tool has {tools}, assay {own}"
-    );
+    assert!((tools / own - 1.0).abs() <= within, "{what}: the tool has {tools}, assay {own}");
 }
 
 /// `fio_jsonplus_clat2csv` makes a table of the bins; counts and percentiles of each direction are
@@ -57,9 +54,7 @@ fn clat2csv_reads_fio_json() {
     let table = fixture.text("bins_job0.csv");
     let mut lines = table.lines();
     let columns: Vec<&str> = lines.next().unwrap().split(", ").collect();
-    let rows: Vec<Vec<&str>> = lines
-        .map(|line| line.split(',').map(str::trim).collect())
-        .collect();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').map(str::trim).collect()).collect();
     for direction in ["read", "write"] {
         let column = |what: &str| {
             let name = format!("{direction}_clat_ns_{what}");
@@ -92,9 +87,8 @@ fn fiologparser_hist_reads_histogram_logs() {
         return;
     }
     let fixture = Fixture::on_disk();
-    let pandas = std::process::Command::new("/usr/bin/python3")
-        .args(["-c", "import pandas"])
-        .output();
+    let pandas =
+        std::process::Command::new("/usr/bin/python3").args(["-c", "import pandas"]).output();
     if !pandas.is_ok_and(|output| output.status.success()) {
         eprintln!("not tested: pandas is not installed (apt-get install python3-pandas)");
         return;
@@ -141,10 +135,9 @@ fn fio2gnuplot_reads_bandwidth_logs() {
         return;
     }
     let fixture = Fixture::on_disk();
-    fixture.ok(
-        "job sim:samsung-951 --rw randread --bs 4k --iodepth 8 --runtime 3s --interval 500ms \
-         --out run",
-    );
+    fixture
+        .ok("job sim:samsung-951 --rw randread --bs 4k --iodepth 8 --runtime 3s --interval 500ms \
+         --out run");
     fixture.ok("export run --format json -o run.json");
     fixture.ok("export run --format fio-logs -o logs");
     let run: Value = serde_json::from_str(&fixture.text("run.json")).unwrap();
@@ -152,10 +145,7 @@ fn fio2gnuplot_reads_bandwidth_logs() {
     fixture.write("x_bw.1.log", fixture.text(found.lines().next().unwrap()));
     fixture.tool("/usr/bin/python3", &[SCRIPT, "-b"]);
     let averages = fixture.text("result.average");
-    let line = averages
-        .lines()
-        .find(|line| line.starts_with("0 "))
-        .unwrap();
+    let line = averages.lines().find(|line| line.starts_with("0 ")).unwrap();
     let kib_per_s: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     let own = figure(&run, "read", "mib_per_s") * 1024.0;
     close("bandwidth", kib_per_s, own, 0.001);

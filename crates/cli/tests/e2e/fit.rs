@@ -42,19 +42,13 @@ fn a_custom_profile_predicts_held_out_cells() {
          --hold-out threads=64"
     ));
     let targets = &fitted["targets"];
-    assert!(
-        targets["median_error_pct"].as_f64().unwrap() < 3.0,
-        "{fitted:#}"
-    );
+    assert!(targets["median_error_pct"].as_f64().unwrap() < 3.0, "{fitted:#}");
     let held_out = &fitted["held_out"];
     assert!(held_out["figures"].as_u64().unwrap() >= 8, "{fitted:#}");
     // Of other block sizes too, none of which is given.
     let error = |name: &str| held_out[name].as_f64().unwrap();
     assert!(error("median_error_pct") < 4.0, "{fitted:#}");
-    assert!(
-        error("within_tolerance") >= error("figures") - 2.0,
-        "{fitted:#}"
-    );
+    assert!(error("within_tolerance") >= error("figures") - 2.0, "{fitted:#}");
     // The contents sampling is no workload.
     assert!(!fitted["left_out"].as_array().unwrap().is_empty());
     assert!(fixture.text("my-twin.residuals.csv").lines().count() > 10);
@@ -75,10 +69,7 @@ fn a_custom_profile_predicts_held_out_cells() {
         done["jobs"][0]["read"]["iops"].as_f64().unwrap()
     };
     let (truth, predicted) = (iops("hidden"), iops("my-twin"));
-    assert!(
-        (predicted / truth - 1.0).abs() < 0.08,
-        "{predicted} for {truth}"
-    );
+    assert!((predicted / truth - 1.0).abs() < 0.08, "{predicted} for {truth}");
     let before = fixture.json(
         "job sim:samsung-951 --rw randread --bs 8k --numjobs 12 --runtime 200ms --ramp_time 50ms",
     );
@@ -99,19 +90,10 @@ fn fits_to_a_table_are_deterministic() {
     );
     let command = format!("fit samsung-951 --to m.csv --name one --evaluations 30 {FREE}");
     let text = fixture.ok(&command).stdout;
-    for part in [
-        "Fitted to",
-        "Held out",
-        "Free parameters",
-        "sim:./one.toml",
-        "nand.read_ns",
-    ] {
+    for part in ["Fitted to", "Held out", "Free parameters", "sim:./one.toml", "nand.read_ns"] {
         assert!(text.contains(part), "{part} is not in:\n{text}");
     }
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 100),
-        "{text}"
-    );
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let first = fixture.text("one.toml");
     fixture.ok(&format!("{command} --threads 3"));
     assert_eq!(fixture.text("one.toml"), first);
@@ -121,56 +103,29 @@ fn fits_to_a_table_are_deterministic() {
 #[test]
 fn invalid_fits_are_refused_with_advice() {
     let fixture = Fixture::on_disk();
-    fixture.write(
-        "bad.csv",
-        "rw,block,value\nrandread,4k,100\nrandread,4k,fast\n",
-    );
+    fixture.write("bad.csv", "rw,block,value\nrandread,4k,100\nrandread,4k,fast\n");
     fixture.write("good.csv", "value\n100\n");
     fixture.write("notes.toml", "not = \"a profile\"");
     for (words, expected) in [
-        (
-            "fit samsung-951 --to bad.csv",
-            "bad.csv, line 3, column value",
-        ),
+        ("fit samsung-951 --to bad.csv", "bad.csv, line 3, column value"),
         ("fit samsung-951 --to nowhere", "measurements (.csv)"),
         ("fit samsung-95 --to published", "samsung-951"),
         ("fit ./none.toml --to published", "none.toml"),
-        (
-            "fit samsung-951 --to good.csv --free nand.read",
-            "no such number",
-        ),
-        (
-            "fit samsung-951 --to good.csv --free nand.cache_read",
-            "not a number",
-        ),
-        (
-            "fit samsung-951 --to good.csv --hold-out bs=1m",
-            "randread bs=4k",
-        ),
+        ("fit samsung-951 --to good.csv --free nand.read", "no such number"),
+        ("fit samsung-951 --to good.csv --free nand.cache_read", "not a number"),
+        ("fit samsung-951 --to good.csv --hold-out bs=1m", "randread bs=4k"),
         ("fit samsung-951 --to good.csv --hold-out bs=4k", "held out"),
-        (
-            "fit samsung-951 --to good.csv --name My_Drive",
-            "lower-case letters",
-        ),
-        (
-            "fit samsung-951 --to good.csv -o notes.toml",
-            "not a profile",
-        ),
+        ("fit samsung-951 --to good.csv --name My_Drive", "lower-case letters"),
+        ("fit samsung-951 --to good.csv -o notes.toml", "not a profile"),
         ("fit samsung-951 --to good.csv -o copy", "NAME.toml"),
-        (
-            "fit samsung-951 --to good.csv --recipe missing.toml",
-            "missing.toml",
-        ),
+        ("fit samsung-951 --to good.csv --recipe missing.toml", "missing.toml"),
         ("probe sim:./none.toml", "none.toml"),
         ("probe sim:./notes.toml", "notes.toml"),
         ("fidelity no-such-drive", "samsung-951"),
     ] {
         let done = fixture.run(words);
         assert!(done.status == 2 || done.status == 4, "{done}");
-        assert!(
-            done.stderr.contains(expected),
-            "{expected} is not in: {done}"
-        );
+        assert!(done.stderr.contains(expected), "{expected} is not in: {done}");
     }
     assert_eq!(fixture.text("notes.toml"), "not = \"a profile\"");
 }
@@ -181,19 +136,14 @@ fn the_page_of_quick_predicts_what_it_did_not_measure() {
     let fixture = Fixture::on_disk();
     let drives = ["samsung-951", "toshiba-rd400", "intel-600p"];
     let specs = drives.map(|drive| format!("sim:{drive}")).join(" ");
-    fixture.ok(&format!(
-        "run quick {specs} --scale 0.1 --out quick --report page.html"
-    ));
+    fixture.ok(&format!("run quick {specs} --scale 0.1 --out quick --report page.html"));
     let page = fixture.text("page.html");
     for drive in drives {
         let caption = format!("{drive} (simulated): random read by synchronous threads, predicted");
         assert!(page.contains(&caption), "{caption}");
         let predicted = fixture.json(&format!("predict --cells quick --drive {drive}"));
         let cells = predicted["cells"].as_array().unwrap();
-        let measured: Vec<_> = cells
-            .iter()
-            .filter(|cell| cell["measured"] == true)
-            .collect();
+        let measured: Vec<_> = cells.iter().filter(|cell| cell["measured"] == true).collect();
         assert_eq!(measured.len(), 5, "{predicted:#}");
         for (bs, threads) in [(8192, 64), (32_768, 16), (65_536, 64)] {
             let is = |c: &&serde_json::Value| c["bs_bytes"] == bs && c["numjobs"] == threads;
@@ -202,10 +152,7 @@ fn the_page_of_quick_predicts_what_it_did_not_measure() {
             let job = format!("job sim:{drive},host=bench --rw randread --bs {bs} --runtime 1");
             let job = fixture.json(&format!("{job} --numjobs {threads}"));
             let iops = number(&job, "/jobs/0/read/iops");
-            assert!(
-                (low..=high).contains(&iops),
-                "{drive} {bs} {threads}: {iops}, {low} {high}"
-            );
+            assert!((low..=high).contains(&iops), "{drive} {bs} {threads}: {iops}, {low} {high}");
         }
     }
     fixture.ok("run bandwidth sim:samsung-951 --scale 0.01 --out other --report other.html");
@@ -218,17 +165,8 @@ fn reads_are_predicted_from_a_data_sheet_and_measured_cells_narrow_their_interva
     let fixture = Fixture::on_disk();
     // The 960 EVO's ratings and six of its published cells, measured in its cache.
     let sheet = "predict --rated-iops 330000 --rated-mb 3200 --cell-bits 2";
-    let rows = [
-        "4k,16,543",
-        "4k,64,1003",
-        "16k,16,1026",
-        "16k,64,1099",
-        "512,64,125",
-    ];
-    fixture.write(
-        "cells.csv",
-        format!("block,threads,value\n{}\n", rows.join("\n")),
-    );
+    let rows = ["4k,16,543", "4k,64,1003", "16k,16,1026", "16k,64,1099", "512,64,125"];
+    fixture.write("cells.csv", format!("block,threads,value\n{}\n", rows.join("\n")));
     let at = |document: &serde_json::Value, block: u64| {
         let cells = document["cells"].as_array().unwrap().clone();
         let is = |c: &&serde_json::Value| c["bs_bytes"] == block && c["numjobs"] == 16;
@@ -238,10 +176,7 @@ fn reads_are_predicted_from_a_data_sheet_and_measured_cells_narrow_their_interva
     };
     let unseen = fixture.json(sheet);
     let known = fixture.json(&format!("{sheet} --cells cells.csv"));
-    assert_eq!(
-        (&unseen["known_cells"], &known["known_cells"]),
-        (&0.into(), &5.into())
-    );
+    assert_eq!((&unseen["known_cells"], &known["known_cells"]), (&0.into(), &5.into()));
     // Published: 815 MiB/s.
     for document in [&unseen, &known] {
         let [centre, low, high] = at(document, 8192);
@@ -258,17 +193,9 @@ fn reads_are_predicted_from_a_data_sheet_and_measured_cells_narrow_their_interva
         let [_, low, high] = at(document, 8192);
         high / low
     };
-    assert!(
-        width(&known) < width(&unseen),
-        "{} {}",
-        width(&known),
-        width(&unseen)
-    );
+    assert!(width(&known) < width(&unseen), "{} {}", width(&known), width(&unseen));
     let text = fixture.ok(sheet).stdout;
-    assert!(
-        text.contains("16 threads") && text.contains("Not predicted"),
-        "{text}"
-    );
+    assert!(text.contains("16 threads") && text.contains("Not predicted"), "{text}");
     // The kind of drive is inferred from the rated bytes, and said; 3D XPoint is saturated at 16.
     let sata = "predict --rated-iops 95k --rated-mb 560";
     let text = fixture.ok(sata).stdout;
@@ -280,16 +207,10 @@ fn reads_are_predicted_from_a_data_sheet_and_measured_cells_narrow_their_interva
     assert!(iops > 4.5e5 && low > 2e5, "{optane:#}");
     fixture.write("writes.csv", "rw,value\nrandwrite,100\n");
     for (words, expected) in [
-        (
-            "predict --rated-iops 0 --rated-mb 3200".to_owned(),
-            "number from 1",
-        ),
+        ("predict --rated-iops 0 --rated-mb 3200".to_owned(), "number from 1"),
         (format!("{sheet} --interface sata"), "no more than 600 MB/s"),
         (format!("{sheet} --medium 3d-xpoint"), "--cell-bits"),
-        (
-            format!("{sata} --medium 3d-xpoint --interface sata"),
-            "nothing",
-        ),
+        (format!("{sata} --medium 3d-xpoint --interface sata"), "nothing"),
         (format!("{sheet} --cells nowhere"), "measurements (.csv)"),
         (format!("{sheet} --cells writes.csv"), "random read"),
     ] {
@@ -308,11 +229,7 @@ fn the_fidelity_page_shows_every_published_figure() {
     assert!(summary["median_error_pct"].as_f64().unwrap() < 3.0);
     let (page, text) = (fixture.text("page.html"), fixture.text("page.md"));
     assert!(page.starts_with("<!DOCTYPE html>"));
-    for figure in [
-        "random read, 64 x 4 KiB",
-        "temperature after 2 min",
-        "1,070",
-    ] {
+    for figure in ["random read, 64 x 4 KiB", "temperature after 2 min", "1,070"] {
         assert!(page.contains(figure) && text.contains(figure), "{figure}");
     }
     assert!(!page.contains("<script src") && !page.contains("http-equiv=\"refresh\""));
@@ -329,9 +246,7 @@ fn measured_table(fixture: &Fixture, cells: &[(u32, u32)]) -> String {
         let iops = done["jobs"][0]["read"]["iops"].as_f64().unwrap();
         let rate = iops * f64::from(kib) / 1024.0;
         let role = if threads == 8 { "held_out" } else { "target" };
-        table.push_str(&format!(
-            "randread,{kib}k,{threads},mib_per_s,{rate:.2},{role}\n"
-        ));
+        table.push_str(&format!("randread,{kib}k,{threads},mib_per_s,{rate:.2},{role}\n"));
     }
     table
 }
@@ -340,27 +255,18 @@ fn measured_table(fixture: &Fixture, cells: &[(u32, u32)]) -> String {
 fn auto_chooses_profile_and_structure() {
     let fixture = Fixture::on_disk();
     hidden(&fixture);
-    let table = measured_table(
-        &fixture,
-        &[(1, 4), (32, 4), (8, 16), (32, 16), (1, 64), (32, 64)],
-    );
+    let table = measured_table(&fixture, &[(1, 4), (32, 4), (8, 16), (32, 16), (1, 64), (32, 64)]);
     fixture.write("cells.csv", table);
     for (words, missing) in [
         ("fit auto --name my-twin", "--to"),
         ("fit auto --to cells.csv", "--name"),
-        (
-            "fit auto --to cells.csv --name a --free nand.read_ns",
-            "--free",
-        ),
+        ("fit auto --to cells.csv --name a --free nand.read_ns", "--free"),
     ] {
         fixture.run(words).refuses(2, &[missing]);
     }
     let shown = fixture.ok("fit auto --to cells.csv --name my-twin");
     let text = &shown.stdout;
-    assert!(
-        text.contains("Structure: ") && text.contains("Held out"),
-        "{text}"
-    );
+    assert!(text.contains("Structure: ") && text.contains("Held out"), "{text}");
     let residuals = fixture.text("my-twin.residuals.csv");
     assert_eq!(residuals.lines().count(), 7, "{residuals}");
     let profile = fixture.text("my-twin.toml");

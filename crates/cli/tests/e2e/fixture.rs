@@ -25,16 +25,12 @@ pub struct Fixture {
 impl Fixture {
     /// On the disk that holds the build.
     pub fn on_disk() -> Fixture {
-        Fixture {
-            dir: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
-        }
+        Fixture { dir: TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
     }
 
     /// On a tmpfs.
     pub fn in_memory() -> Fixture {
-        Fixture {
-            dir: TempDir::new_in("/dev/shm").unwrap(),
-        }
+        Fixture { dir: TempDir::new_in("/dev/shm").unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -182,10 +178,7 @@ impl Done {
     pub fn refuses(&self, status: i32, message: &[&str]) {
         assert!(self.status == status, "expected status {status}: {self}");
         assert!(self.stdout.is_empty(), "an error belongs on stderr: {self}");
-        assert!(
-            self.stderr.contains("error:"),
-            "stderr has no error: {self}"
-        );
+        assert!(self.stderr.contains("error:"), "stderr has no error: {self}");
         for part in message {
             assert!(self.stderr.contains(part), "stderr lacks {part:?}: {self}");
         }
@@ -243,12 +236,8 @@ pub fn number(document: &Value, pointer: &str) -> f64 {
 /// The keys of an object, sorted.
 #[track_caller]
 pub fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<&str> = value
-        .as_object()
-        .expect("an object")
-        .keys()
-        .map(String::as_str)
-        .collect();
+    let mut keys: Vec<&str> =
+        value.as_object().expect("an object").keys().map(String::as_str).collect();
     keys.sort_unstable();
     keys
 }

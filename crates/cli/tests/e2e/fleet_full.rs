@@ -14,9 +14,8 @@ use crate::fixture::{Done, pause, send};
 fn plan(devices: &BlockDevices, store: &Path) {
     let fixture = &devices.fixture;
     fs::create_dir_all(fixture.path("drives")).unwrap();
-    let drives: String = (1..=4)
-        .map(|seed| format!("sim:samsung-951,lot=1,seed={seed}\n"))
-        .collect();
+    let drives: String =
+        (1..=4).map(|seed| format!("sim:samsung-951,lot=1,seed={seed}\n")).collect();
     fixture.write("drives/a", drives);
     let store = store.display();
     fixture.write(
@@ -80,16 +79,8 @@ fn a_full_shared_store_is_said_once_with_its_space_and_loses_nothing() {
     let submit = submit.process_group(0).spawn().unwrap();
     let work = devices.fixture.path("work");
     let is_measured = || {
-        let files = if work.exists() {
-            files_below(&work)
-        } else {
-            Vec::new()
-        };
-        files
-            .iter()
-            .filter(|(path, _)| path.ends_with("SHA256SUMS"))
-            .count()
-            == 4
+        let files = if work.exists() { files_below(&work) } else { Vec::new() };
+        files.iter().filter(|(path, _)| path.ends_with("SHA256SUMS")).count() == 4
     };
     for _ in 0..600 {
         if is_measured() {
@@ -107,11 +98,8 @@ fn a_full_shared_store_is_said_once_with_its_space_and_loses_nothing() {
     let full = format!("shared store {}: cannot write", store.display());
     // Once until it is over: a smaller piece may have found space meanwhile.
     assert_eq!(count(text, &full), 1 + count(text, "over after"), "{done}");
-    for words in [
-        "No space left on device",
-        "are free there",
-        "nothing that was measured is lost",
-    ] {
+    for words in ["No space left on device", "are free there", "nothing that was measured is lost"]
+    {
         assert!(text.contains(words), "{words}: {done}");
     }
     assert_eq!(count(text, "tries failed: shared store"), 1, "{done}");
@@ -127,14 +115,7 @@ fn a_full_shared_store_is_said_once_with_its_space_and_loses_nothing() {
         written = written * 9 / 10;
     }
     let again = run(&devices, SUBMIT);
-    again.refuses(
-        4,
-        &[
-            "No space left",
-            "are free there",
-            "nothing that was measured is lost",
-        ],
-    );
+    again.refuses(4, &["No space left", "are free there", "nothing that was measured is lost"]);
     fs::remove_file(&filler).unwrap();
     // With room, everything is shipped without measuring again.
     resized(&store, "64m");
@@ -181,27 +162,15 @@ fn a_full_folder_of_collected_runs_is_said_once_and_is_filled_later() {
     let words = format!("collect plan.toml -o {}", to.display());
     let done = run(&devices, &words);
     assert_eq!(done.status, 4, "{done}");
-    for words in [
-        "are free there",
-        "is kept",
-        "nor was there space for 2 further",
-    ] {
+    for words in ["are free there", "is kept", "nor was there space for 2 further"] {
         assert!(done.stderr.contains(words), "{words}: {done}");
     }
     assert_eq!(count(&done.stderr, "No space left"), 1, "{done}");
     // Whole folders only, and nothing that takes the space of the next try.
-    let complete = done
-        .stdout
-        .split(' ')
-        .next()
-        .unwrap()
-        .parse::<usize>()
-        .unwrap();
+    let complete = done.stdout.split(' ').next().unwrap().parse::<usize>().unwrap();
     assert!((1..4).contains(&complete), "{done}");
     let names = files_below(&to);
-    let parts = names
-        .iter()
-        .filter(|(path, _)| path.to_string_lossy().contains(".fetching"));
+    let parts = names.iter().filter(|(path, _)| path.to_string_lossy().contains(".fetching"));
     assert_eq!(parts.count(), 0, "{names:?}");
     resized(&to, "64m");
     let done: Value = run(&devices, &format!("{words} --json")).expect(0).json();

@@ -48,16 +48,10 @@ impl Fleet {
              \"SAMSUNG\"\n[run]\n{run}\n[store]\nat = \"{store}\"\n"
         );
         fixture.write("plan.toml", &plan);
-        let mut fleet = Fleet {
-            fixture,
-            plan: String::new(),
-        };
+        let mut fleet = Fleet { fixture, plan: String::new() };
         let shown = fleet.run("plan plan.toml --here --host a --json").expect(0);
         let shown = shown.json();
-        let id = shown
-            .get("id")
-            .or(shown.get("plan"))
-            .and_then(Value::as_str);
+        let id = shown.get("id").or(shown.get("plan")).and_then(Value::as_str);
         fleet.plan = id.unwrap_or_else(|| panic!("{shown:#}")).to_owned();
         // As submit writes it.
         let stored = format!("store/plans/{}", fleet.plan);
@@ -100,18 +94,12 @@ impl Fleet {
 
     fn journal_bytes(&self, host: &str) -> u64 {
         let journals = self.journals(host);
-        journals
-            .iter()
-            .map(|j| fs::metadata(j).map_or(0, |m| m.len()))
-            .sum()
+        journals.iter().map(|j| fs::metadata(j).map_or(0, |m| m.len())).sum()
     }
 
     /// Collects; the result of each cell of each drive. Each cell was finished once.
     fn collected(&self) -> BTreeMap<String, Value> {
-        let done = self
-            .run("collect plan.toml -o collected --json")
-            .expect(0)
-            .json();
+        let done = self.run("collect plan.toml -o collected --json").expect(0).json();
         assert_eq!(done["complete"], 2, "{done:#}");
         let mut results = BTreeMap::new();
         for folder in done["folders"].as_array().unwrap() {
@@ -134,10 +122,7 @@ impl Fleet {
 /// Processes that a task has started.
 fn children_of(task: &Child) -> Vec<Pid> {
     let id = task.id();
-    let tasks = fs::read_dir(format!("/proc/{id}/task"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let tasks = fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
     let lists = tasks.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
     let text: String = lists.collect();
     let ids = text.split_whitespace().filter_map(|id| id.parse().ok());
@@ -153,9 +138,7 @@ fn a_task_killed_at_seeded_points_gives_the_results_of_an_undisturbed_one() {
     let whole = undisturbed.journal_bytes("a");
     // Again: nothing is left to do, and nothing changes.
     undisturbed.task("a").expect(0);
-    let again = undisturbed
-        .run("collect plan.toml -o collected --json")
-        .expect(0);
+    let again = undisturbed.run("collect plan.toml -o collected --json").expect(0);
     assert_eq!(again.json()["fetched"], 0);
 
     let fleet = Fleet::new("share = \"together\"");
@@ -206,10 +189,7 @@ fn a_task_killed_at_seeded_points_gives_the_results_of_an_undisturbed_one() {
     };
     assert_eq!(names(&results), names(&expected), "killed {kills} times");
     let first = expected.keys().next().unwrap();
-    assert_eq!(
-        results[first], expected[first],
-        "a kill changes no finished cell"
-    );
+    assert_eq!(results[first], expected[first], "a kill changes no finished cell");
 }
 
 #[test]
@@ -219,9 +199,7 @@ fn a_stopped_task_is_continued_on_another_host_from_what_it_shipped() {
     let finished = |host: &str| -> usize {
         let journals = fleet.journals(host);
         let texts = journals.iter().map(|journal| text_so_far(journal));
-        texts
-            .map(|text| text.matches("\"cell_finish\"").count())
-            .sum()
+        texts.map(|text| text.matches("\"cell_finish\"").count()).sum()
     };
     wait_until("cells are finished", || finished("a") > 2);
     send(&task, Signal::TERM);
@@ -229,23 +207,14 @@ fn a_stopped_task_is_continued_on_another_host_from_what_it_shipped() {
     let before = finished("a");
     assert!(before < 20, "it was not interrupted");
     // The drives are moved, and host a, which is gone, no longer shows them.
-    fs::rename(
-        fleet.fixture.path("drives/a"),
-        fleet.fixture.path("drives/b"),
-    )
-    .unwrap();
+    fs::rename(fleet.fixture.path("drives/a"), fleet.fixture.path("drives/b")).unwrap();
     let refused = fleet.task("b").expect(3);
-    assert!(
-        refused.stdout.contains("inventories of two hosts"),
-        "{refused}"
-    );
+    assert!(refused.stdout.contains("inventories of two hosts"), "{refused}");
     fs::write(fleet.fixture.path("drives/a"), "").unwrap();
     fleet.task("a").expect(0);
     fleet.task("b").expect(0);
     assert_eq!(fleet.collected().len(), 20);
-    let collected = fleet
-        .fixture
-        .tool("sh", &["-c", "cat collected/*/*/journal.log"]);
+    let collected = fleet.fixture.tool("sh", &["-c", "cat collected/*/*/journal.log"]);
     for journal in fleet.journals("a") {
         let text = text_so_far(&journal);
         let mut kept = text.lines().filter(|line| line.contains("\"cell_finish\""));
@@ -260,21 +229,14 @@ fn a_cancelled_plan_ends_at_once_and_stays_cancelled_and_a_pause_ends_with_the_c
         let task = fleet.command(&fleet.task_words("a")).spawn().unwrap();
         wait_until("a cell is finished", || {
             let journals = fleet.journals("a");
-            journals
-                .iter()
-                .any(|j| text_so_far(j).contains("\"cell_finish\""))
+            journals.iter().any(|j| text_so_far(j).contains("\"cell_finish\""))
         });
         let control = format!("store/plans/{}/control.json", fleet.plan);
-        fleet
-            .fixture
-            .write(&control, format!("{{\"state\":\"{state}\"}}"));
+        fleet.fixture.write(&control, format!("{{\"state\":\"{state}\"}}"));
         Done::of("task", task).expect(130);
         let journals: Vec<String> = fleet.journals("a").iter().map(|j| text_so_far(j)).collect();
         let count = |event: &str| -> usize {
-            journals
-                .iter()
-                .map(|text| text.matches(event).count())
-                .sum()
+            journals.iter().map(|text| text.matches(event).count()).sum()
         };
         let (begun, ended) = (count("\"cell_start\""), count("\"cell_finish\""));
         assert!(ended < 20, "it was not stopped");
@@ -283,9 +245,7 @@ fn a_cancelled_plan_ends_at_once_and_stays_cancelled_and_a_pause_ends_with_the_c
         let now: Vec<String> = fleet.journals("a").iter().map(|j| text_so_far(j)).collect();
         assert_eq!(now, journals, "{state}: it was begun again");
         if !at_once {
-            fleet
-                .fixture
-                .write(&format!("{control}~2"), "{\"state\":\"running\"}");
+            fleet.fixture.write(&format!("{control}~2"), "{\"state\":\"running\"}");
             fleet.task("a").expect(0);
             assert_eq!(fleet.collected().len(), 20);
         }
@@ -296,9 +256,7 @@ fn a_cancelled_plan_ends_at_once_and_stays_cancelled_and_a_pause_ends_with_the_c
 fn a_damaged_or_missing_piece_is_named() {
     let fleet = Fleet::new("share = \"alone\"");
     fleet.task("a").expect(0);
-    let pieces = fleet
-        .fixture
-        .tool("sh", &["-c", "ls -d store/runs/*/*/*/journal/* | head -1"]);
+    let pieces = fleet.fixture.tool("sh", &["-c", "ls -d store/runs/*/*/*/journal/* | head -1"]);
     let piece = pieces.trim();
     let content = fleet.fixture.read(piece);
     let mut damaged = content.clone();
@@ -306,10 +264,7 @@ fn a_damaged_or_missing_piece_is_named() {
     let key = piece.strip_prefix("store/").unwrap();
     fleet.fixture.write(piece, &damaged);
     let done = fleet.run("collect plan.toml -o collected").expect(4);
-    assert!(
-        done.stderr.contains(key) && done.stderr.contains("damaged"),
-        "{done}"
-    );
+    assert!(done.stderr.contains(key) && done.stderr.contains("damaged"), "{done}");
     fs::remove_file(fleet.fixture.path(piece)).unwrap();
     let done = fleet.run("collect plan.toml -o collected").expect(4);
     assert!(done.stderr.contains("missing"), "{done}");
@@ -320,9 +275,7 @@ fn a_damaged_or_missing_piece_is_named() {
 #[test]
 fn a_task_names_what_no_host_put_into_the_store_and_hears_signals_while_it_waits() {
     let fleet = Fleet::new("share = \"alone\"");
-    let plan = fleet
-        .fixture
-        .path(&format!("store/plans/{}/plan.toml", fleet.plan));
+    let plan = fleet.fixture.path(&format!("store/plans/{}/plan.toml", fleet.plan));
     let text = fs::read(&plan).unwrap();
     fs::remove_file(&plan).unwrap();
     fs::create_dir(&plan).unwrap();

@@ -34,9 +34,7 @@ fn near(what: &str, simulated: f64, published: f64, percent: f64) {
 fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
     let fixture = Fixture::on_disk();
     // The half without additional over-provisioning; the other was not published.
-    let (first, rest) = CONSISTENCY
-        .split_once("[[step]]\nid = \"purge-spare\"")
-        .unwrap();
+    let (first, rest) = CONSISTENCY.split_once("[[step]]\nid = \"purge-spare\"").unwrap();
     let (_, rules) = rest.split_once("[[verdict.rule]]").unwrap();
     // Headlines name the other half too.
     let rules = rules.split("[[headline]]").next().unwrap_or_default();
@@ -52,17 +50,9 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
         .replace(',', "")
         .parse()
         .unwrap();
-    near(
-        "mean",
-        mean,
-        published("plextor-m8pe-gn", "mean_iops"),
-        10.0,
-    );
+    near("mean", mean, published("plextor-m8pe-gn", "mean_iops"), 10.0);
     let warnings = run["warnings"].as_array().unwrap();
-    assert!(
-        warnings.iter().all(|w| w["code"] != "not-steady"),
-        "{warnings:?}"
-    );
+    assert!(warnings.iter().all(|w| w["code"] != "not-steady"), "{warnings:?}");
     fixture.ok("export hour --format csv -o csv");
     let text = fixture.text("csv/intervals.csv");
     let mut lines = text.lines();
@@ -76,31 +66,15 @@ fn the_m8pe_gn_alternates_as_published_and_counts_as_steady() {
         .collect();
     let scored = &rates[3200..3600];
     let level = |fast: bool| -> (usize, f64) {
-        let mut part: Vec<f64> = scored
-            .iter()
-            .copied()
-            .filter(|r| (*r > 8_000.0) == fast)
-            .collect();
+        let mut part: Vec<f64> =
+            scored.iter().copied().filter(|r| (*r > 8_000.0) == fast).collect();
         part.sort_by(f64::total_cmp);
         (part.len(), part[part.len() / 2])
     };
     let ((fast_s, fast), (slow_s, slow)) = (level(true), level(false));
-    near(
-        "fast",
-        fast,
-        published("plextor-m8pe-gn", "fast_iops"),
-        10.0,
-    );
-    near(
-        "slow",
-        slow,
-        published("plextor-m8pe-gn", "slow_iops"),
-        15.0,
-    );
-    assert!(
-        fast_s > slow_s && slow_s > 50,
-        "{fast_s} s fast, {slow_s} s slow"
-    );
+    near("fast", fast, published("plextor-m8pe-gn", "fast_iops"), 10.0);
+    near("slow", slow, published("plextor-m8pe-gn", "slow_iops"), 15.0);
+    assert!(fast_s > slow_s && slow_s > 50, "{fast_s} s fast, {slow_s} s slow");
     fixture.ok("report hour -o hour.html");
     let page = fixture.text("hour.html");
     assert!(page.contains("published 12,000 IOPS on average"));
@@ -128,9 +102,7 @@ fn the_c916_is_slightly_faster_than_the_c900_and_short_writes_are_not_steady() {
         let verdict = &run["runs"][drive]["verdict"];
         let reasons = verdict["reasons"].as_array().unwrap().iter();
         let mut reasons = reasons.map(|r| r["text"].as_str().unwrap());
-        let writes = reasons
-            .find(|t| t.starts_with("steady random writes"))
-            .unwrap();
+        let writes = reasons.find(|t| t.starts_with("steady random writes")).unwrap();
         assert!(writes.contains("not measured: not steady"), "{writes}");
     }
     fixture.ok("report run -o run.html");
@@ -149,18 +121,10 @@ fn the_p4800x_the_mx300_and_the_960_evo_keep_their_order() {
          mixes=70 --scale 0.001 --out run",
     );
     let rates = |drive: usize, step: &'static str| -> Vec<f64> {
-        cells(&run, drive, step)
-            .map(|c| number(c, "/iops"))
-            .collect()
+        cells(&run, drive, step).map(|c| number(c, "/iops")).collect()
     };
-    let (optane, mx300) = (
-        rates(0, "depth-sequential-read"),
-        rates(1, "depth-sequential-read"),
-    );
-    assert!(
-        optane[1] > 1.08 * optane[0] && optane[2] < 1.02 * optane[1],
-        "{optane:?}"
-    );
+    let (optane, mx300) = (rates(0, "depth-sequential-read"), rates(1, "depth-sequential-read"));
+    assert!(optane[1] > 1.08 * optane[0] && optane[2] < 1.02 * optane[1], "{optane:?}");
     assert!(mx300[2] < 1.12 * mx300[0], "{mx300:?}");
     let (optane, mx300) = (rates(0, "depth-random-read"), rates(1, "depth-random-read"));
     assert!(optane[0] > 8.0 * mx300[0], "{optane:?} {mx300:?}");
@@ -196,9 +160,8 @@ fn write_sweeps_differ_between_drives_as_published() {
         "--set area=2% --set depths=1,2 --set blocks=4k --set idle=10s --set cool=0s",
         "mx300",
     );
-    let rates: Vec<f64> = cells(&run, 0, "depth-sequential-write")
-        .map(|cell| number(cell, "/mib_per_s"))
-        .collect();
+    let rates: Vec<f64> =
+        cells(&run, 0, "depth-sequential-write").map(|cell| number(cell, "/mib_per_s")).collect();
     assert_eq!(rates.len(), 2);
     near("a second write in flight", rates[1], rates[0], 2.0);
 
@@ -218,10 +181,7 @@ fn write_sweeps_differ_between_drives_as_published() {
     for (large, small) in p4800x.iter().zip(&memory).take(3) {
         assert!(large < small, "{p4800x:?} {memory:?}");
     }
-    assert!(
-        p4800x[3] > memory[3],
-        "from 4 KiB on: {p4800x:?} {memory:?}"
-    );
+    assert!(p4800x[3] > memory[3], "from 4 KiB on: {p4800x:?} {memory:?}");
 }
 
 /// DragonFly: the Samsung 951 is at 76 degrees after two minutes of reads beside other drives, and
@@ -280,8 +240,5 @@ fn temperatures_after_two_minutes_at_once_and_depths_per_queue_are_those_of_the_
         .flat_map(|w| w["cells"].as_array().unwrap())
         .filter_map(|cell| cell.as_str())
         .collect();
-    assert!(
-        limited.contains(&"samsung-951/queues/numjobs=1"),
-        "{limited:?}"
-    );
+    assert!(limited.contains(&"samsung-951/queues/numjobs=1"), "{limited:?}");
 }

@@ -18,14 +18,8 @@ fn first_report_and_is_it_ok() {
     assert!(first.stdout.contains("quick.html"), "{first}");
     assert!(fixture.text("quick.html").contains("simulated"));
     let ok = fixture.ok("check sim:samsung-951 --gate");
-    assert!(
-        first_lines(&ok, 2).ends_with("this drive (simulated): as expected"),
-        "{ok}"
-    );
-    assert!(
-        ok.stdout.contains("of this model (DragonFly NVMe tests)"),
-        "{ok}"
-    );
+    assert!(first_lines(&ok, 2).ends_with("this drive (simulated): as expected"), "{ok}");
+    assert!(ok.stdout.contains("of this model (DragonFly NVMe tests)"), "{ok}");
 }
 
 #[test]
@@ -34,18 +28,9 @@ fn which_is_faster_and_a_gate_for_it() {
     fixture.ok("run bandwidth sim:samsung-951 sim:intel-600p --scale 0.1 --out pair");
     let compared = fixture.ok("compare pair");
     let answer = first_lines(&compared, 3);
-    assert!(
-        answer.starts_with("intel-600p (simulated): 0.3"),
-        "{compared}"
-    );
-    assert!(
-        answer.contains("times the bandwidth of samsung-951"),
-        "{compared}"
-    );
-    assert!(
-        answer.contains("times its latency of random reads at depth 1"),
-        "{compared}"
-    );
+    assert!(answer.starts_with("intel-600p (simulated): 0.3"), "{compared}");
+    assert!(answer.contains("times the bandwidth of samsung-951"), "{compared}");
+    assert!(answer.contains("times its latency of random reads at depth 1"), "{compared}");
     let gated = fixture.run("compare pair --fail-if slower=5%").expect(1);
     assert!(gated.stdout.contains("failed: slower in"), "{gated}");
     // The other way round nothing is slower.
@@ -83,10 +68,7 @@ fn what_is_no_drive_is_named_first() {
         "{job}"
     );
     let job = fixture.ok(&format!("job space.img {reads}"));
-    assert!(
-        first_lines(&job, 6).contains("100 % of the area was never written"),
-        "{job}"
-    );
+    assert!(first_lines(&job, 6).contains("100 % of the area was never written"), "{job}");
     let check = memory.json("check disk.img --gate");
     assert_eq!(check["rating"], "cannot_be_judged", "{check:#}");
 }

@@ -86,10 +86,7 @@ fn fio_json_has_the_figures_of_an_independent_reader() {
     let expected = fixture.tool("python3", &["-c", READER, "out.json"]);
     let expected: Value = serde_json::from_str(&expected).unwrap();
     let imported = fixture.json("import out.json . --out run --model M --capacity 1TB");
-    assert_eq!(
-        (imported["cells"].as_u64(), imported["files"].as_u64()),
-        (Some(2), Some(1))
-    );
+    assert_eq!((imported["cells"].as_u64(), imported["files"].as_u64()), (Some(2), Some(1)));
     assert_eq!(imported["duplicates"], 1);
     let cells = results(&fixture, "run");
     for (cell, name) in cells.iter().zip(["reads", "mixed"]) {
@@ -98,11 +95,7 @@ fn fio_json_has_the_figures_of_an_independent_reader() {
         for (side, sums) in expected[name].as_object().unwrap() {
             let at = |key: &str| number(cell, &format!("/results/0/result/{side}/{key}"));
             let of = |key: &str| number(sums, &format!("/{key}"));
-            assert_eq!(
-                (at("ios"), at("bytes")),
-                (of("ios"), of("bytes")),
-                "{name} {side}"
-            );
+            assert_eq!((at("ios"), at("bytes")), (of("ios"), of("bytes")), "{name} {side}");
             close("iops", at("iops"), of("iops"), 1e-9);
             close("mean", at("latency_ns/mean"), of("mean"), 1e-9);
             close("p99", at("latency_ns/p99"), of("p99"), 0.02);
@@ -114,16 +107,10 @@ fn fio_json_has_the_figures_of_an_independent_reader() {
     // The last part of an interval is in no log, nor what a busy host delays; one thread of both
     // would be half.
     let share = logged / number(&expected, "/reads/read/ios");
-    assert!(
-        (0.55..1.3).contains(&share),
-        "the logs have {share} of the I/Os"
-    );
+    assert!((0.55..1.3).contains(&share), "the logs have {share} of the I/Os");
     fixture.ok("report run -o run.html");
     let page = fixture.text("run.html");
-    assert!(
-        page.contains("imported from fio 3."),
-        "no origin on the page"
-    );
+    assert!(page.contains("imported from fio 3."), "no origin on the page");
     assert!(page.contains("SHA-256"), "no hash on the page");
 }
 
@@ -151,12 +138,7 @@ fn all_outputs_of_one_fio_run_agree() {
                 |cell: &Value, key: &str| number(cell, &format!("/results/0/result/read/{key}"));
             close("iops", at(b, "iops"), at(a, "iops"), 0.002);
             close("mib_per_s", at(b, "mib_per_s"), at(a, "mib_per_s"), 0.002);
-            close(
-                "mean",
-                at(b, "latency_ns/mean"),
-                at(a, "latency_ns/mean"),
-                0.02,
-            );
+            close("mean", at(b, "latency_ns/mean"), at(a, "latency_ns/mean"), 0.02);
         }
     }
 }
@@ -173,10 +155,7 @@ fn logs_of_histograms_give_percentiles() {
     fio(&fixture, "json", "all.json");
     let mut all: Value = serde_json::from_str(&fixture.text("all.json")).unwrap();
     let percentiles = &mut all["jobs"][0]["read"]["clat_ns"]["percentile"];
-    let expected = [
-        number(percentiles, "/50.000000"),
-        number(percentiles, "/90.000000"),
-    ];
+    let expected = [number(percentiles, "/50.000000"), number(percentiles, "/90.000000")];
     *percentiles = Value::Null;
     fixture.write("few.json", all.to_string());
     std::fs::remove_file(fixture.path("all.json")).unwrap();
@@ -239,9 +218,7 @@ fn an_export_of_imported_results_has_what_their_file_states() {
         );
         fixture.write(&format!("{name}.json"), document);
         fixture.ok(&format!("import {name}.json --out {name}"));
-        fixture.ok(&format!(
-            "export {name} --format fio-json -o {name}-back.json"
-        ));
+        fixture.ok(&format!("export {name} --format fio-json -o {name}-back.json"));
         fixture.ok(&format!("import {name}-back.json --out {name}-back"));
         let [first, back] =
             [name.to_owned(), format!("{name}-back")].map(|run| results(&fixture, &run));
@@ -274,13 +251,8 @@ fn imported_figures_are_fitted_and_judged() {
     };
     assert_eq!(fit("back"), fit("own"));
     let verdict = fixture.json("verdict back");
-    assert_eq!(
-        verdict["drives"][0]["verdict"]["result"], "undecided",
-        "{verdict}"
-    );
-    let small = fixture
-        .text("own-fio.json")
-        .replace("\"size\"", "\"nosize\"");
+    assert_eq!(verdict["drives"][0]["verdict"]["result"], "undecided", "{verdict}");
+    let small = fixture.text("own-fio.json").replace("\"size\"", "\"nosize\"");
     fixture.write("small.json", small);
     fixture.ok("import small.json --out small");
     let fitted = fixture.run("fit samsung-951 --to small --name x");
@@ -308,30 +280,18 @@ fn what_cannot_be_imported_is_named() {
     assert_eq!(found["drives"], serde_json::json!(["nvme0n1", "nvme1n1"]));
     assert_eq!(found["not_read"][0]["file"], "cut.json");
     assert_eq!(found["other_files"], 1);
-    fixture
-        .run("import old --out other --model M")
-        .refuses(2, &["nvme0n1, nvme1n1", "--device"]);
+    fixture.run("import old --out other --model M").refuses(2, &["nvme0n1, nvme1n1", "--device"]);
     fixture.write(
         "id.json",
         r#"{"mn": "A drive  ", "sn": "S1", "fr": "F1", "tnvmcap": 1000204886016}"#,
     );
-    fixture.json_status(
-        "import old --out one --device nvme1n1 --drive-from id.json",
-        1,
-    );
+    fixture.json_status("import old --out one --device nvme1n1 --drive-from id.json", 1);
     let manifest: Value = serde_json::from_str(&fixture.text("one/manifest.json")).unwrap();
     let drive = &manifest["drives"][0];
-    assert_eq!(
-        (&drive["model"], &drive["label"]),
-        (&"A drive".into(), &"nvme1n1".into())
-    );
+    assert_eq!((&drive["model"], &drive["label"]), (&"A drive".into(), &"nvme1n1".into()));
     assert_eq!(drive["capacity_bytes"], 1_000_204_886_016_u64);
-    fixture
-        .run("import old/notes.txt --out none")
-        .refuses(2, &["no results in"]);
-    fixture
-        .run("report old/a.json -o x.html")
-        .refuses(2, &["assay import"]);
+    fixture.run("import old/notes.txt --out none").refuses(2, &["no results in"]);
+    fixture.run("report old/a.json -o x.html").refuses(2, &["assay import"]);
 }
 
 /// An imported result of the public procedure stands among the public drives; that of another area
@@ -354,41 +314,14 @@ fn imported_results_are_ranked_among_public_drives() {
     let found = fixture.json("rank like");
     let figure = &found["drives"][0]["figures"][0];
     let at = |key: &str| number(figure, key);
-    assert!(
-        at("/of") >= 20.0 && at("/rank") > 1.0 && at("/rank") < at("/of"),
-        "{figure}"
-    );
+    assert!(at("/of") >= 20.0 && at("/rank") > 1.0 && at("/rank") < at("/of"), "{figure}");
     assert!(at("/best/value") > 200_000.0 && at("/last") < 200_000.0);
-    assert_eq!(
-        fixture.json("rank unlike")["drives"][0]["figures"],
-        serde_json::json!([])
-    );
-    fixture.ok(
-        "run iocost sim:samsung-951 --destroy SIM-SAMSUNG-951-0 --set area=64MiB --set \
-         runtime=50ms --out costs",
-    );
+    assert_eq!(fixture.json("rank unlike")["drives"][0]["figures"], serde_json::json!([]));
+    fixture.ok("run iocost sim:samsung-951 --destroy SIM-SAMSUNG-951-0 --set area=64MiB --set \
+         runtime=50ms --out costs");
     let costs = fixture.json("rank costs");
     let model = costs["drives"][0]["io_cost_model"].as_str().unwrap();
-    let keys: Vec<&str> = model
-        .split(' ')
-        .filter_map(|word| word.split('=').next())
-        .collect();
-    assert_eq!(
-        keys,
-        [
-            "rbps",
-            "rseqiops",
-            "rrandiops",
-            "wbps",
-            "wseqiops",
-            "wrandiops"
-        ]
-    );
-    assert!(
-        model
-            .split('=')
-            .skip(1)
-            .all(|value| !value.starts_with('0')),
-        "{model}"
-    );
+    let keys: Vec<&str> = model.split(' ').filter_map(|word| word.split('=').next()).collect();
+    assert_eq!(keys, ["rbps", "rseqiops", "rrandiops", "wbps", "wseqiops", "wrandiops"]);
+    assert!(model.split('=').skip(1).all(|value| !value.starts_with('0')), "{model}");
 }

@@ -6,9 +6,7 @@ use crate::fixture::Fixture;
 
 fn reasons(verdict: &Value) -> Vec<String> {
     let reasons = verdict["reasons"].as_array().unwrap().iter();
-    reasons
-        .map(|r| r["text"].as_str().unwrap().to_owned())
-        .collect()
+    reasons.map(|r| r["text"].as_str().unwrap().to_owned()).collect()
 }
 
 fn reason(verdict: &Value, about: &str) -> String {
@@ -62,35 +60,23 @@ fn an_own_policy_changes_the_verdict() {
     assert!(reason(&stricter, "endurance").ends_with("wears out early at its price"));
     let dear = judge(
         "dear.toml",
-        &MINE.replace(
-            "price_class = \"for us\"\nsource",
-            "price_class = \"dear\"\nsource",
-        ),
+        &MINE.replace("price_class = \"for us\"\nsource", "price_class = \"dear\"\nsource"),
     );
-    assert_eq!(
-        reasons(&dear).len(),
-        1,
-        "its rule is for another class: {dear:#}"
-    );
+    assert_eq!(reasons(&dear).len(), 1, "its rule is for another class: {dear:#}");
     // An invalid policy is refused by name.
     fixture.write("bad.toml", MINE.replace("best_rate", "best_guess"));
+    fixture.run("verdict run --policy bad.toml").refuses(2, &["policy bad.toml", "best_guess"]);
     fixture
-        .run("verdict run --policy bad.toml")
-        .refuses(2, &["policy bad.toml", "best_guess"]);
-    fixture.run("verdict run --policy nowhere.toml").refuses(
-        2,
-        &["cannot read the policy nowhere.toml", "leave out --policy"],
-    );
+        .run("verdict run --policy nowhere.toml")
+        .refuses(2, &["cannot read the policy nowhere.toml", "leave out --policy"]);
 }
 
 /// A counterfeit drive: writes beyond its true capacity overwrite earlier blocks.
 #[test]
 fn a_counterfeit_capacity_gives_a_banner_and_a_verdict() {
     let fixture = Fixture::in_memory();
-    let run = fixture.json_status(
-        "run capacity sim:samsung-951,fault=wrap:64m --set area=128m --out fake",
-        1,
-    );
+    let run = fixture
+        .json_status("run capacity sim:samsung-951,fault=wrap:64m --set area=128m --out fake", 1);
     let verdict = &run["runs"][0]["verdict"];
     assert_eq!(verdict["result"], "not_recommended", "{verdict:#}");
     assert!(reason(verdict, "blocks").ends_with("return the drive"));
@@ -148,17 +134,12 @@ fn a_score_without_steady_state_is_marked_and_not_evaluated() {
 fn cyclic_throttling_is_evaluated_by_duty_cycle_and_rate() {
     let fixture = Fixture::on_disk();
     let heat = |drive: &str| -> Value {
-        fixture.json(&format!(
-            "run thermal sim:{drive} --set block=64k --scale 0.3 --out {drive}"
-        ));
+        fixture.json(&format!("run thermal sim:{drive} --set block=64k --scale 0.3 --out {drive}"));
         let verdicts = fixture.json(&format!("verdict {drive}"));
         verdicts["drives"][0]["verdict"].clone()
     };
     let cycling = heat("plextor-m8pe-g");
-    let text = reason(
-        &cycling,
-        "temperature, in thermal steady state: time spent throttled",
-    );
+    let text = reason(&cycling, "temperature, in thermal steady state: time spent throttled");
     let figure = |text: &str, after: &str| -> f64 {
         let rest = text.split(after).nth(1).unwrap();
         rest.split_whitespace().next().unwrap().parse().unwrap()
@@ -168,20 +149,11 @@ fn cyclic_throttling_is_evaluated_by_duty_cycle_and_rate() {
     let period_s = figure(&text, "again every ");
     assert!((30.0..50.0).contains(&period_s), "{text}");
     assert!(text.contains("stalls again and again"), "{text}");
-    let text = reason(
-        &cycling,
-        "temperature, in thermal steady state: rate while throttling",
-    );
-    assert!(
-        text.contains("throttling reduces the rate strongly"),
-        "{text}"
-    );
+    let text = reason(&cycling, "temperature, in thermal steady state: rate while throttling");
+    assert!(text.contains("throttling reduces the rate strongly"), "{text}");
     // A drive below its limits never throttles.
     let cool = heat("wd-black");
-    let text = reason(
-        &cool,
-        "temperature, in thermal steady state: time spent throttled",
-    );
+    let text = reason(&cool, "temperature, in thermal steady state: time spent throttled");
     assert!(text.contains("never throttled"), "{text}");
 }
 

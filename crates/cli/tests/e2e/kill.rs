@@ -44,14 +44,8 @@ job = { rw = "randrw", bs = "4k", size = "2m", runtime = "{runtime}" }
 #[track_caller]
 fn cells(fixture: &Fixture, run: &str) -> BTreeMap<String, Value> {
     let document = fixture.json(&format!("compare {run}"));
-    let cells = document["compared"][0]["runs"][0]["cells"]
-        .as_array()
-        .unwrap()
-        .clone();
-    cells
-        .into_iter()
-        .map(|cell| (cell["id"].as_str().unwrap().to_owned(), cell))
-        .collect()
+    let cells = document["compared"][0]["runs"][0]["cells"].as_array().unwrap().clone();
+    cells.into_iter().map(|cell| (cell["id"].as_str().unwrap().to_owned(), cell)).collect()
 }
 
 fn finished(cells: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
@@ -70,9 +64,7 @@ fn starts(fixture: &Fixture, run: &str) -> BTreeMap<String, usize> {
         .filter(|line| line.contains("\"cell_start\""))
     {
         let entry: Value = serde_json::from_str(line.split_once(' ').unwrap().1).unwrap();
-        *starts
-            .entry(entry["cell"].as_str().unwrap().to_owned())
-            .or_default() += 1;
+        *starts.entry(entry["cell"].as_str().unwrap().to_owned()).or_default() += 1;
     }
     starts
 }
@@ -99,15 +91,11 @@ fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
                 && journal.matches("cell_finish").count() >= finished_before
         });
         // At a later point in each round.
-        delay = delay
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        delay =
+            delay.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         pause(delay >> 33 & 127);
         kill(child);
-        assert!(
-            !fixture.path("run/SHA256SUMS").exists(),
-            "the run completed before the kill"
-        );
+        assert!(!fixture.path("run/SHA256SUMS").exists(), "the run completed before the kill");
         // The folder opens, and text and page render.
         let now = cells(&fixture, "run");
         assert_eq!(now.len(), 8);
@@ -116,10 +104,7 @@ fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
             assert_eq!(&now[id], cell, "a finished cell has changed");
         }
         known = finished(&now);
-        child = fixture
-            .command(&format!("run --resume run {permission} --json"))
-            .spawn()
-            .unwrap();
+        child = fixture.command(&format!("run --resume run {permission} --json")).spawn().unwrap();
         pause(30);
     }
     let last = Done::of("run --resume run", child).expect(0).json();
@@ -128,10 +113,7 @@ fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
     assert_eq!(last["runs"][0]["cells"].as_array().unwrap().len(), 8);
     for (id, cell) in &known {
         assert_eq!(&now[id], cell, "a finished cell was repeated");
-        assert_eq!(
-            starts(&fixture, "run")[id],
-            starts(&fixture, "run")[id].min(4)
-        );
+        assert_eq!(starts(&fixture, "run")[id], starts(&fixture, "run")[id].min(4));
     }
     fixture.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
     fixture
@@ -150,23 +132,14 @@ fn a_killed_simulated_run_is_resumed() {
     let fixture = Fixture::on_disk();
     fixture.write("mine.toml", STEPS);
     fixture.ok("run mine.toml sim:samsung-951 --scale 100 --out whole");
-    let child = fixture
-        .command("run mine.toml sim:samsung-951 --scale 100 --out cut")
-        .spawn()
-        .unwrap();
+    let child =
+        fixture.command("run mine.toml sim:samsung-951 --scale 100 --out cut").spawn().unwrap();
     wait_until("cells are finished", || {
-        text_so_far(&fixture.path("cut/journal.log"))
-            .matches("cell_finish")
-            .count()
-            > 2
+        text_so_far(&fixture.path("cut/journal.log")).matches("cell_finish").count() > 2
     });
     kill(child);
     let (whole, cut) = (cells(&fixture, "whole"), finished(&cells(&fixture, "cut")));
-    assert!(
-        cut.len() >= 3 && cut.len() < 8,
-        "{} cells finished before the kill",
-        cut.len()
-    );
+    assert!(cut.len() >= 3 && cut.len() < 8, "{} cells finished before the kill", cut.len());
     for (id, cell) in &cut {
         assert_eq!(cell, &whole[id], "an interruption changes no figure");
     }
@@ -198,9 +171,7 @@ fn lost_seconds(fixture: &Fixture, round: u64) -> f64 {
         .spawn()
         .unwrap();
     let journal = fixture.path(&format!("{run}/journal.log"));
-    wait_until("the job is measuring", || {
-        text_so_far(&journal).contains("cell_start")
-    });
+    wait_until("the job is measuring", || text_so_far(&journal).contains("cell_start"));
     let began = std::time::Instant::now();
     pause(1900 + 170 * round);
     let ran = began.elapsed().as_secs_f64();
@@ -218,10 +189,7 @@ fn visit(value: &Value, seen: &mut impl FnMut(f64)) {
         Value::Object(object) => {
             if let (Some(_), Some(end)) = (
                 object.get("index"),
-                object
-                    .get("end_ns")
-                    .or(object.get("end"))
-                    .and_then(Value::as_f64),
+                object.get("end_ns").or(object.get("end")).and_then(Value::as_f64),
             ) {
                 seen(end / 1e9);
             }
@@ -237,27 +205,16 @@ fn only_one_process_resumes_a_run() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 4 * MIB);
     fixture.write("mine.toml", STEPS);
-    let child = fixture
-        .command("run mine.toml disk --out run --set runtime=1s")
-        .spawn()
-        .unwrap();
+    let child = fixture.command("run mine.toml disk --out run --set runtime=1s").spawn().unwrap();
     wait_until("a cell has begun", || {
         text_so_far(&fixture.path("run/journal.log")).contains("cell_start")
     });
-    fixture
-        .run("run --resume run")
-        .refuses(75, &["run", "another"]);
+    fixture.run("run --resume run").refuses(75, &["run", "another"]);
     kill(child);
     let first = fixture.command("run --resume run").spawn().unwrap();
-    let lines = || {
-        text_so_far(&fixture.path("run/journal.log"))
-            .matches("\"start\"")
-            .count()
-    };
+    let lines = || text_so_far(&fixture.path("run/journal.log")).matches("\"start\"").count();
     wait_until("the first has taken the run", || lines() > 1);
-    fixture
-        .run("run --resume run")
-        .refuses(75, &["run", "another"]);
+    fixture.run("run --resume run").refuses(75, &["run", "another"]);
     // The refusal did not affect the running process.
     Done::of("run --resume run", first).expect(0);
     fixture.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
@@ -268,36 +225,22 @@ fn a_run_is_not_resumed_on_another_drive_or_without_the_permission_it_had() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 4 * MIB);
     fixture.write("mine.toml", STEPS);
-    let child = fixture
-        .command("run mine.toml disk --destroy disk --out run")
-        .spawn()
-        .unwrap();
+    let child = fixture.command("run mine.toml disk --destroy disk --out run").spawn().unwrap();
     wait_until("reads have begun", || {
         text_so_far(&fixture.path("run/journal.log")).contains("disk/reads")
     });
     kill(child);
     let journal = fixture.read("run/journal.log");
     // Without write permission the plan differs.
-    fixture
-        .run("run --resume run")
-        .refuses(2, &["cannot resume run"]);
-    fixture
-        .run("run --resume run --destroy OTHER")
-        .refuses(2, &["OTHER"]);
+    fixture.run("run --resume run").refuses(2, &["cannot resume run"]);
+    fixture.run("run --resume run --destroy OTHER").refuses(2, &["OTHER"]);
     // Another size, another file of that name, no file.
     let content = fixture.read("disk");
     fixture.write("disk", &content[..3 * MIB]);
-    fixture
-        .run("run --resume run --destroy disk")
-        .refuses(2, &["cannot resume run", "disk"]);
+    fixture.run("run --resume run --destroy disk").refuses(2, &["cannot resume run", "disk"]);
     fs::remove_file(fixture.path("disk")).unwrap();
-    fixture
-        .run("run --resume run --destroy disk")
-        .refuses(2, &["disk"]);
-    assert!(
-        fixture.read("run/journal.log") == journal,
-        "a refused resume changed the run"
-    );
+    fixture.run("run --resume run --destroy disk").refuses(2, &["disk"]);
+    assert!(fixture.read("run/journal.log") == journal, "a refused resume changed the run");
     fixture.write("disk", &content);
     fixture.ok("run --resume run --destroy disk");
 }
@@ -307,10 +250,7 @@ fn a_run_can_be_resumed_from_another_folder() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", 4 * MIB);
     fixture.write("mine.toml", STEPS);
-    let child = fixture
-        .command("run mine.toml disk --out run")
-        .spawn()
-        .unwrap();
+    let child = fixture.command("run mine.toml disk --out run").spawn().unwrap();
     wait_until("reads have begun", || {
         text_so_far(&fixture.path("run/journal.log")).contains("disk/reads")
     });
@@ -329,8 +269,6 @@ fn a_single_job_is_not_resumed() {
     let fixture = Fixture::on_disk();
     fixture.noise("disk", MIB);
     fixture.ok("job disk --out run");
-    fixture
-        .run("run --resume run")
-        .refuses(2, &["single job", "run"]);
+    fixture.run("run --resume run").refuses(2, &["single job", "run"]);
     assert!(number(&fixture.json("compare run")["compared"][0], "/seed") > 0.0);
 }

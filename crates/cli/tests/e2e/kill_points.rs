@@ -120,10 +120,7 @@ fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
                 .iter()
                 .map(|(cell, times)| times - u32::from(finished.contains_key(cell)))
                 .sum();
-            assert!(
-                lost <= kills_of_it,
-                "more than the current cell was lost: {begun:?}"
-            );
+            assert!(lost <= kills_of_it, "more than the current cell was lost: {begun:?}");
             if killed % 8 == 0 {
                 fixture.ok(&format!("report {run} -o page.html"));
             }
@@ -136,13 +133,8 @@ fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
             undisturbed.keys().collect::<Vec<_>>(),
             "cut off {kills_of_it} times"
         );
-        fixture.tool(
-            "sh",
-            &[
-                "-c",
-                &format!("cd {run} && sha256sum -c --strict --quiet SHA256SUMS"),
-            ],
-        );
+        fixture
+            .tool("sh", &["-c", &format!("cd {run} && sha256sum -c --strict --quiet SHA256SUMS")]);
         fixture.ok(&format!("report {run} -o page.html"));
     }
 }

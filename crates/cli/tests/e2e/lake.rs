@@ -23,33 +23,20 @@ fn runs_are_joined_and_what_cannot_be_is_named() {
     fixture.write("broken/manifest.json", "{");
     let done = fixture.ok("export a b broken --format lake -o lake --plan trial");
     assert!(
-        done.stdout
-            .contains("1 run added, 0 replaced, 1 unchanged, 1 left out"),
+        done.stdout.contains("1 run added, 0 replaced, 1 unchanged, 1 left out"),
         "{}",
         done.stdout
     );
-    assert!(
-        done.stderr
-            .contains("left out: broken/manifest.json is damaged"),
-        "{}",
-        done.stderr
-    );
+    assert!(done.stderr.contains("left out: broken/manifest.json is damaged"), "{}", done.stderr);
     let document = fixture.json("export a b --format lake -o lake --plan trial");
     assert_eq!(document["unchanged"], 2);
     assert_eq!(document["files"], Value::Array(Vec::new()));
     // Nothing to join is an error.
     let done = fixture.run("export broken --format lake -o lake").expect(2);
-    assert!(
-        done.stderr.contains("none of the 1 folders"),
-        "{}",
-        done.stderr
-    );
+    assert!(done.stderr.contains("none of the 1 folders"), "{}", done.stderr);
     for (words, why) in [
         ("export a b --format csv", "several are --format lake"),
-        (
-            "export a --format csv --plan x",
-            "--plan is of --format lake",
-        ),
+        ("export a --format csv --plan x", "--plan is of --format lake"),
         ("export a --format lake -o -", "name a folder with -o"),
     ] {
         let done = fixture.run(words).expect(2);
@@ -68,23 +55,15 @@ fn the_lines_of_a_run_are_those_of_its_folder() {
     // An earlier output is replaced, another file is not.
     fixture.ok("export run --format ocp -o again.jsonl");
     fixture.write("notes", "mine");
-    for words in [
-        "export run --format ocp -o notes",
-        "run quick sim:samsung-951 --ocp notes --out no",
-    ] {
+    for words in
+        ["export run --format ocp -o notes", "run quick sim:samsung-951 --ocp notes --out no"]
+    {
         let done = fixture.run(words).expect(2);
         assert!(done.stderr.contains("no earlier output"), "{}", done.stderr);
     }
     assert!(!fixture.path("no").exists());
-    let lines: Vec<Value> = live
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let end = lines
-        .last()
-        .unwrap()
-        .pointer("/testRunArtifact/testRunEnd")
-        .unwrap();
+    let lines: Vec<Value> = live.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let end = lines.last().unwrap().pointer("/testRunArtifact/testRunEnd").unwrap();
     assert_eq!(end["status"], "COMPLETE");
     // A suite with verdict rules has their limits.
     fixture.ok(
@@ -92,14 +71,10 @@ fn the_lines_of_a_run_are_those_of_its_folder() {
     );
     let text = fixture.text("rules.jsonl");
     assert_eq!(fixture.ok("export rules --format ocp -o -").stdout, text);
-    let lines: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let limited = lines.iter().filter(|line| {
-        line.pointer("/testStepArtifact/measurement/validators")
-            .is_some()
-    });
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let limited = lines
+        .iter()
+        .filter(|line| line.pointer("/testStepArtifact/measurement/validators").is_some());
     assert!(limited.count() > 1, "{text}");
     let serial =
         lines[1].pointer("/testRunArtifact/testRunStart/dutInfo/hardwareInfos/0/serialNumber");
@@ -117,9 +92,7 @@ fn an_output_that_cannot_be_finished_is_an_error() {
     files.refuse(Some((8, 28)));
     let fixture = Fixture::on_disk();
     let live = files.path("live.jsonl");
-    let ended = fixture
-        .run(&format!("{RUN} --ocp {live} --out run"))
-        .expect(4);
+    let ended = fixture.run(&format!("{RUN} --ocp {live} --out run")).expect(4);
     let why = "live.jsonl is incomplete: No space left";
     assert!(ended.stderr.contains(why), "{}", ended.stderr);
     files.refuse(None);
@@ -141,10 +114,5 @@ fn a_killed_run_leaves_whole_lines() {
     child.wait().unwrap();
     let killed = fixture.text("live.jsonl");
     assert!(killed.ends_with('\n') && !killed.contains("testRunEnd"));
-    assert!(
-        fixture
-            .ok("export run --format ocp -o -")
-            .stdout
-            .starts_with(&killed)
-    );
+    assert!(fixture.ok("export run --format ocp -o -").stdout.starts_with(&killed));
 }

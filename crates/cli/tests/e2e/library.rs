@@ -15,9 +15,8 @@ fn runs_become_a_site_that_can_be_made_again() {
         ("a3", "samsung-951"),
         ("b", "samsung-960-evo"),
     ] {
-        fixture.ok(&format!(
-            "job sim:{drive} --rw randread --bs 4k --runtime 20ms --out runs/{name}"
-        ));
+        fixture
+            .ok(&format!("job sim:{drive} --rw randread --bs 4k --runtime 20ms --out runs/{name}"));
     }
     let found = fixture.json("library runs -o site");
     assert_eq!((&found["drives"], &found["runs"]), (&2.into(), &4.into()));
@@ -40,9 +39,7 @@ fn runs_become_a_site_that_can_be_made_again() {
     assert!(fixture.path(&first).exists() && !fixture.path(&second).exists());
     std::fs::create_dir(fixture.path("other")).unwrap();
     fixture.write("other/mine.txt", "x");
-    fixture
-        .run("library runs -o other")
-        .refuses(2, &["name a new folder"]);
+    fixture.run("library runs -o other").refuses(2, &["name a new folder"]);
 }
 
 /// What is handed over joins the public drives, and nothing of a simulated drive is.
@@ -62,30 +59,20 @@ fn a_contribution_is_ranked_with() {
     };
     for (name, iops) in [("one", 1000.5), ("two", 2000.25)] {
         fixture.write(&format!("{name}.json"), result(iops));
-        fixture.ok(&format!(
-            "import {name}.json --out {name} --model M --serial SECRET-{name}"
-        ));
+        fixture.ok(&format!("import {name}.json --out {name} --model M --serial SECRET-{name}"));
     }
     let shown = fixture.json("contribute one --out one.csv");
     assert_eq!(shown["figures"], 2);
     assert!(!fixture.text("one.csv").contains("SECRET"));
     let ranked = fixture.json("rank two --with one.csv");
     let figure = &ranked["drives"][0]["figures"][0];
-    assert_eq!(
-        (&figure["rank"], &figure["of"]),
-        (&1.into(), &2.into()),
-        "{figure}"
-    );
+    assert_eq!((&figure["rank"], &figure["of"]), (&1.into(), &2.into()), "{figure}");
     assert_eq!(figure["best"]["value"], 1000.5);
     joins_the_tables(&fixture);
     fixture.write("bad.csv", "a,b\n1,2\n");
-    fixture
-        .run("rank two --with bad.csv")
-        .refuses(2, &["bad.csv", "assay contribute"]);
+    fixture.run("rank two --with bad.csv").refuses(2, &["bad.csv", "assay contribute"]);
     fixture.ok("job sim:samsung-951 --rw randread --bs 4k --runtime 20ms --out simulated");
-    fixture
-        .run("contribute simulated")
-        .refuses(2, &["simulated, not measured"]);
+    fixture.run("contribute simulated").refuses(2, &["simulated, not measured"]);
 }
 
 /// The maintainer's program adds the lines once.

@@ -17,10 +17,7 @@ struct Terminal {
 impl Terminal {
     /// Run a shell command in a terminal of this size; `None` without tmux.
     fn run(fixture: &Fixture, columns: u16, rows: u16, command: &str) -> Option<Terminal> {
-        let socket = fixture
-            .path(&format!("tmux-{columns}-{rows}"))
-            .display()
-            .to_string();
+        let socket = fixture.path(&format!("tmux-{columns}-{rows}")).display().to_string();
         let (width, height) = (columns.to_string(), rows.to_string());
         let shell = format!("{command}; echo exit status $?; stty -a; sleep 1000");
         let folder = fixture.path(".").display().to_string();
@@ -70,9 +67,7 @@ impl Terminal {
     }
 
     fn is_full_screen(&self) -> bool {
-        self.tmux(&["display-message", "-p", "#{alternate_on}"])
-            .trim()
-            == "1"
+        self.tmux(&["display-message", "-p", "#{alternate_on}"]).trim() == "1"
     }
 
     fn press(&self, key: &str) {
@@ -96,10 +91,7 @@ impl Terminal {
         assert!(all.contains(&format!("exit status {status}")), "{all}");
         for mode in ["icanon", " echo ", "isig", "susp = ^Z", "quit = ^\\"] {
             let stty = all.replace('\n', " ");
-            assert!(
-                stty.contains(mode) && !stty.contains("-icanon"),
-                "{mode}: {all}"
-            );
+            assert!(stty.contains(mode) && !stty.contains("-icanon"), "{mode}: {all}");
         }
         all
     }
@@ -124,10 +116,7 @@ fn the_view_fits_terminals_of_any_size() {
         assert!(terminal.is_full_screen());
         let lines: Vec<&str> = screen.lines().collect();
         assert_eq!(lines.len(), usize::from(rows), "{screen}");
-        assert!(
-            lines[0].contains("assay job") && lines[0].contains("left"),
-            "{screen}"
-        );
+        assert!(lines[0].contains("assay job") && lines[0].contains("left"), "{screen}");
         assert!(lines[usize::from(rows) - 1].contains("q quit"), "{screen}");
         terminal.press("?");
         terminal.wait_for("only in suites");
@@ -205,9 +194,7 @@ fn small_terminals_pipes_and_no_color_keep_lines() {
             return;
         };
         let journal = fixture.path(&format!("{columns}/journal.log"));
-        wait_until("an interval", || {
-            text_so_far(&journal).contains("\"interval\"")
-        });
+        wait_until("an interval", || text_so_far(&journal).contains("\"interval\""));
         assert!(!terminal.is_full_screen(), "{command}");
     }
 }
@@ -218,9 +205,7 @@ fn without_a_terminal_live_is_a_note() {
     let done = fixture.ok("job null: --rw randread --runtime 200ms --live --json");
     assert!(done.stderr.contains("--live needs a terminal"), "{done}");
     assert!(!done.stderr.contains('\u{1b}') && !done.stdout.contains('\u{1b}'));
-    fixture
-        .run("job null: --rw randread --live --no-live")
-        .expect(2);
+    fixture.run("job null: --rw randread --live --no-live").expect(2);
 }
 
 #[test]
@@ -248,18 +233,11 @@ fn metrics_are_written_into_a_file_that_stays() {
     // The folder holds no temporary file.
     let names = std::fs::read_dir(fixture.path(".")).unwrap();
     let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
-    assert!(
-        names
-            .iter()
-            .all(|name| !name.to_string_lossy().starts_with(".tmp")),
-        "{names:?}"
-    );
+    assert!(names.iter().all(|name| !name.to_string_lossy().starts_with(".tmp")), "{names:?}");
     // An earlier output is replaced, another file is not.
     fixture.ok("job null: --rw randread --runtime 100ms --metrics assay.prom");
     fixture.write("image", "data");
-    fixture
-        .run("job null: --rw randread --runtime 100ms --metrics image")
-        .expect(2);
+    fixture.run("job null: --rw randread --runtime 100ms --metrics image").expect(2);
     assert_eq!(fixture.text("image"), "data");
 }
 
@@ -271,11 +249,7 @@ fn metrics_are_served_on_a_loopback_address_only() {
     drop(free);
     let words =
         format!("job null: --rw randread --runtime 1h --interval 100ms --metrics {address}");
-    let child = fixture
-        .command(&words)
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let child = fixture.command(&words).stderr(Stdio::null()).spawn().unwrap();
     let get = || -> std::io::Result<String> {
         let mut client = TcpStream::connect(address)?;
         client.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
@@ -284,9 +258,7 @@ fn metrics_are_served_on_a_loopback_address_only() {
         Ok(answer)
     };
     let reads = |answer: &str| -> Option<f64> {
-        let line = answer
-            .lines()
-            .find(|l| l.starts_with("assay_reads_total"))?;
+        let line = answer.lines().find(|l| l.starts_with("assay_reads_total"))?;
         line.rsplit(' ').next()?.parse().ok()
     };
     let first = || get().ok().and_then(|answer| reads(&answer)).unwrap_or(0.0);

@@ -39,10 +39,7 @@ fn a_refusal_of_the_interlock_is_an_event_with_its_reason() {
             has("assay_device::interlock: may not be overwritten drive=\"disk.img\""),
             "{done}"
         );
-        assert!(
-            has("reason=\"no --destroy names it; its serial is disk.img\""),
-            "{done}"
-        );
+        assert!(has("reason=\"no --destroy names it; its serial is disk.img\""), "{done}");
     }
 }
 
@@ -94,10 +91,6 @@ fn the_level_may_stand_before_a_command_with_several_jobs() {
     let done = with_level("off", &format!("--log info {job}")).expect(0);
     for cell in ["cell=\"null/job/job=a\"", "cell=\"null/job/job=b\""] {
         let started = |line: &&str| line.contains("cell started") && line.contains(cell);
-        assert_eq!(
-            events(&done).into_iter().filter(started).count(),
-            1,
-            "{done}"
-        );
+        assert_eq!(events(&done).into_iter().filter(started).count(), 1, "{done}");
     }
 }

@@ -10,10 +10,7 @@
 //! No performance. The few time checks use the virtual clock of simulated drives, or allow for a
 //! busy host.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
 mod block_devices;
 mod engines;

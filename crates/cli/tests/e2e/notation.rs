@@ -47,18 +47,11 @@ fn lines_with_text() -> Vec<(String, usize, String)> {
 fn microseconds_have_one_sign() {
     for (file, number, line) in lines_with_text() {
         // Parsing accepts both, and data formats in ASCII have a unit code.
-        let codes = [
-            "\"us\" | ",
-            "UCUM_MICROSECOND: &str",
-            "TABLE_MICROSECOND: &str",
-        ];
+        let codes = ["\"us\" | ", "UCUM_MICROSECOND: &str", "TABLE_MICROSECOND: &str"];
         let parses = codes.iter().any(|code| line.contains(code));
         let ascii = ["} us", "\" us", ", us\"", "\"us\""];
         let ascii = ascii.iter().any(|text| line.contains(text));
-        assert!(
-            !ascii || parses,
-            "{file}:{number}: write \\u{{b5}}s: {line}"
-        );
+        assert!(!ascii || parses, "{file}:{number}: write \\u{{b5}}s: {line}");
         assert!(
             !line.contains('\u{3bc}') && !line.contains("u{3bc}"),
             "{file}:{number}: the Greek letter; write the micro sign U+00B5: {line}"

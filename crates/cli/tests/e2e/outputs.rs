@@ -55,14 +55,10 @@ fn fio_json_has_fios_key_paths() {
             jq(&format!(".jobs[0].{direction}.{key} > 0"));
         }
         for key in ["min", "max", "mean", "stddev", "N"] {
-            jq(&format!(
-                ".jobs[0].{direction}.clat_ns.{key} | type == \"number\""
-            ));
+            jq(&format!(".jobs[0].{direction}.clat_ns.{key} | type == \"number\""));
         }
         for percentile in ["50.000000", "99.000000", "99.900000", "99.990000"] {
-            jq(&format!(
-                ".jobs[0].{direction}.clat_ns.percentile[\"{percentile}\"] > 0"
-            ));
+            jq(&format!(".jobs[0].{direction}.clat_ns.percentile[\"{percentile}\"] > 0"));
         }
     }
     jq(".jobs[0].read.io_bytes + .jobs[0].write.io_bytes == 8388608");
@@ -76,18 +72,13 @@ fn every_export_format_makes_its_files() {
     let fixture = Fixture::on_disk();
     fixture.ok("run quick sim:samsung-951 --scale 0.01 --out run");
     for format in ["csv", "parquet"] {
-        let listed = fixture
-            .ok(&format!("export run --format {format} -o {format}"))
-            .stdout;
+        let listed = fixture.ok(&format!("export run --format {format} -o {format}")).stdout;
         for table in ["runs", "cells", "intervals", "telemetry", "host"] {
             let name = format!("{format}/{table}.{format}");
             assert!(listed.contains(&name), "{name} is not named in {listed}");
             let bytes = fixture.read(&name);
             if format == "parquet" {
-                assert!(
-                    bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"),
-                    "{name}"
-                );
+                assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{name}");
             } else {
                 assert!(bytes.starts_with(b"run_id,simulated,"), "{name}");
             }
@@ -117,11 +108,8 @@ fn runs_are_compared() {
     // The answer first, and what it rests on.
     let answer = brief.lines().collect::<Vec<_>>().join(" ");
     assert!(answer.starts_with("intel-600p (simulated): 0."), "{brief}");
-    for part in [
-        "times the bandwidth of samsung-951",
-        "at depth 1",
-        "larger than repetition gives",
-    ] {
+    for part in ["times the bandwidth of samsung-951", "at depth 1", "larger than repetition gives"]
+    {
         assert!(answer.contains(part), "{part}: {brief}");
     }
     // A gate for scripts: only what is slower fails it.
@@ -132,38 +120,17 @@ fn runs_are_compared() {
     let slower = gate("samsung-951 intel-600p", 1);
     assert!(slower["failed"] == true && !slower["slower"].as_array().unwrap().is_empty());
     let faster = gate("intel-600p samsung-951", 0);
-    assert_eq!(
-        (&faster["failed"], &faster["workloads"]),
-        (&false.into(), &14.into())
-    );
-    let failed = fixture
-        .run("compare samsung-951 intel-600p --fail-if slower")
-        .expect(1);
+    assert_eq!((&faster["failed"], &faster["workloads"]), (&false.into(), &14.into()));
+    let failed = fixture.run("compare samsung-951 intel-600p --fail-if slower").expect(1);
     assert!(failed.stdout.contains("failed: slower in"), "{failed}");
-    fixture
-        .run("compare samsung-951 --fail-if slower")
-        .expect(1);
-    fixture
-        .run("compare samsung-951 intel-600p --fail-if faster")
-        .refuses(2, &["slower=5%"]);
-    let text = fixture
-        .ok("compare samsung-951 intel-600p --details")
-        .stdout;
-    for part in [
-        "run 1",
-        "run 2",
-        "samsung-951",
-        "intel-600p",
-        "MiB/s",
-        "simulated",
-    ] {
+    fixture.run("compare samsung-951 --fail-if slower").expect(1);
+    fixture.run("compare samsung-951 intel-600p --fail-if faster").refuses(2, &["slower=5%"]);
+    let text = fixture.ok("compare samsung-951 intel-600p --details").stdout;
+    for part in ["run 1", "run 2", "samsung-951", "intel-600p", "MiB/s", "simulated"] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
     assert_eq!(
-        fixture.json("compare samsung-951 intel-600p")["compared"]
-            .as_array()
-            .unwrap()
-            .len(),
+        fixture.json("compare samsung-951 intel-600p")["compared"].as_array().unwrap().len(),
         2
     );
 }
@@ -172,11 +139,7 @@ fn runs_are_compared() {
 #[test]
 fn comparisons_report_faster_slower_or_inconclusive() {
     let fixture = Fixture::on_disk();
-    for (drive, out) in [
-        ("samsung-951", "a"),
-        ("intel-600p", "b"),
-        ("samsung-951,seed=2", "c"),
-    ] {
+    for (drive, out) in [("samsung-951", "a"), ("intel-600p", "b"), ("samsung-951,seed=2", "c")] {
         fixture.ok(&format!(
             "job sim:{drive} --rw randread --bs 4k --iodepth 8 --runtime 60s --out {out}"
         ));
@@ -185,10 +148,7 @@ fn comparisons_report_faster_slower_or_inconclusive() {
     assert_eq!(one["comparisons"].as_array().map(Vec::len), Some(0));
     let ci = &one["compared"][0]["runs"][0]["cells"][0]["iops_ci"];
     let iops = number(&one, "/compared/0/runs/0/cells/0/iops");
-    assert!(
-        number(ci, "/low") <= iops && iops <= number(ci, "/high"),
-        "{ci}"
-    );
+    assert!(number(ci, "/low") <= iops && iops <= number(ci, "/high"), "{ci}");
 
     let two = fixture.json("compare a b c");
     assert_eq!(
@@ -202,22 +162,13 @@ fn comparisons_report_faster_slower_or_inconclusive() {
     );
     let metrics = &two["comparisons"][0]["workloads"][0]["metrics"];
     assert_eq!(metrics["iops"]["answer"], "slower", "{metrics:#}");
-    assert_eq!(
-        metrics["iops"]["basis"]
-            .as_str()
-            .map(|b| b.ends_with("_runs")),
-        Some(true)
-    );
+    assert_eq!(metrics["iops"]["basis"].as_str().map(|b| b.ends_with("_runs")), Some(true));
     assert!(number(metrics, "/iops/ratio_low") < number(metrics, "/iops/ratio"));
     assert_eq!(two["comparisons"][0]["simulated"], true);
     // One run of each drive says nothing of the drives, unless the ratio is larger than repetition
     // gives.
     let once = fixture.ok("compare a b").stdout;
-    for part in [
-        "0.46 times the bandwidth",
-        "larger than repetition gives",
-        "slower in 1",
-    ] {
+    for part in ["0.46 times the bandwidth", "larger than repetition gives", "slower in 1"] {
         assert!(once.contains(part), "{part}: {once}");
     }
     let chance = "if nothing differed, at most about 0.10 of these 2 answers would be a \
@@ -239,10 +190,7 @@ fn comparisons_report_faster_slower_or_inconclusive() {
     assert_eq!(same["by"], "run");
     for key in ["mib_per_s", "iops", "latency_mean_ns", "latency_p99_ns"] {
         let answer = same["comparisons"][0]["workloads"][0]["metrics"][key]["answer"].as_str();
-        assert!(
-            matches!(answer, Some("runs_agree" | "cannot_tell")),
-            "{key}: {answer:?}"
-        );
+        assert!(matches!(answer, Some("runs_agree" | "cannot_tell")), "{key}: {answer:?}");
     }
 }
 
@@ -263,18 +211,12 @@ fn another_seed_is_not_another_drive() {
         let metrics = &found["comparisons"][0]["workloads"][0]["metrics"];
         for key in ["mib_per_s", "iops", "latency_mean_ns", "latency_p99_ns"] {
             let metric = &metrics[key];
-            assert_eq!(
-                metric["answer"], "cannot_tell",
-                "seed {other}, {key}: {metric:#}"
-            );
+            assert_eq!(metric["answer"], "cannot_tell", "seed {other}, {key}: {metric:#}");
             let ratio = number(metric, "/ratio");
             assert!((0.9..1.1).contains(&ratio), "seed {other}, {key}: {ratio}");
         }
         let why = metrics["iops"]["why"].as_str().unwrap();
-        assert!(
-            why.ends_with("too short: 12 seconds, at least 30 are needed"),
-            "{why}"
-        );
+        assert!(why.ends_with("too short: 12 seconds, at least 30 are needed"), "{why}");
     }
     // Three runs on each side.
     let sides = fixture.json("compare --before r1 r2 r3 --after r4 r5 r6");
@@ -286,14 +228,9 @@ fn another_seed_is_not_another_drive() {
         assert_eq!(metric["runs"], serde_json::json!([3, 3]), "{key}");
         assert_eq!(metric["basis"], "between_runs", "{key}");
         let answer = metric["answer"].as_str();
-        assert!(
-            matches!(answer, Some("same" | "cannot_tell")),
-            "{key}: {metric:#}"
-        );
+        assert!(matches!(answer, Some("same" | "cannot_tell")), "{key}: {metric:#}");
     }
-    let text = fixture
-        .ok("compare --before r1 r2 r3 --after r4 r5 r6")
-        .stdout;
+    let text = fixture.ok("compare --before r1 r2 r3 --after r4 r5 r6").stdout;
     assert!(
         text.starts_with("samsung-951, after (simulated): ")
             && text.contains(" times the bandwidth of samsung-951, before"),
@@ -305,10 +242,7 @@ fn another_seed_is_not_another_drive() {
         "job sim:intel-600p --rw randrw --bs 4k --iodepth 8 --numjobs 4 --runtime 1s --out other",
     );
     for (arguments, expected) in [
-        (
-            "--before r1 r2 --after other",
-            "runs before and after a change are of the same drives",
-        ),
+        ("--before r1 r2 --after other", "runs before and after a change are of the same drives"),
         ("--before r1 r2 --after r2", "is given twice"),
         ("--before r1", "--after"),
         ("r1 --before r2 --after r3", "cannot be used with"),
@@ -316,11 +250,7 @@ fn another_seed_is_not_another_drive() {
     ] {
         let done = fixture.run(&format!("compare {arguments}"));
         assert_ne!(done.status, 0, "{arguments}");
-        assert!(
-            done.stderr.contains(expected),
-            "{arguments}: {}",
-            done.stderr
-        );
+        assert!(done.stderr.contains(expected), "{arguments}: {}", done.stderr);
     }
 }
 
@@ -344,10 +274,7 @@ fn help_has_examples() {
     let fixture = Fixture::on_disk();
     let top = fixture.ok("--help").stdout;
     for command in COMMANDS {
-        assert!(
-            top.contains(&format!("  {command}")),
-            "{command} is not in {top}"
-        );
+        assert!(top.contains(&format!("  {command}")), "{command} is not in {top}");
         let help = fixture.ok(&format!("{command} --help"));
         assert!(help.stdout.contains("Usage: assay") && help.stderr.is_empty());
         assert!(
@@ -356,9 +283,7 @@ fn help_has_examples() {
             help.stdout
         );
         assert!(
-            help.stdout
-                .lines()
-                .any(|line| line.starts_with(&format!("  assay {command}"))),
+            help.stdout.lines().any(|line| line.starts_with(&format!("  assay {command}"))),
             "{}",
             help.stdout
         );
@@ -445,10 +370,7 @@ fn output_for_programs_has_no_escape_codes() {
         "job --nonsense",
     ] {
         let done = fixture.run(words);
-        assert!(
-            !done.stdout.contains('\u{1b}') && !done.stderr.contains('\u{1b}'),
-            "{done}"
-        );
+        assert!(!done.stdout.contains('\u{1b}') && !done.stderr.contains('\u{1b}'), "{done}");
     }
 }
 
@@ -463,11 +385,7 @@ fn on_a_terminal(fixture: &Fixture, words: &str, environment: &[(&str, &str)]) -
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -527,10 +445,7 @@ fn lists_fit_eighty_columns_and_a_suite_is_explained() {
     let fixture = Fixture::on_disk();
     let shown = |words: &str, columns: usize| {
         let mut command = fixture.command(words);
-        let done = command
-            .env("COLUMNS", columns.to_string())
-            .output()
-            .unwrap();
+        let done = command.env("COLUMNS", columns.to_string()).output().unwrap();
         assert!(done.status.success(), "{words}");
         let text = String::from_utf8(done.stdout).unwrap();
         for line in text.lines() {
@@ -544,10 +459,7 @@ fn lists_fit_eighty_columns_and_a_suite_is_explained() {
     assert!(suites.contains("`assay suites SUITE`"), "{suites}");
     for suite in fixture.json("suites")["suites"].as_array().unwrap() {
         let name = suite["name"].as_str().unwrap();
-        assert!(
-            suites.contains(&format!("\n{name} ")) || suites.starts_with(name),
-            "{suites}"
-        );
+        assert!(suites.contains(&format!("\n{name} ")) || suites.starts_with(name), "{suites}");
         let explained = shown(&format!("suites {name}"), 80);
         let own = fixture.json(&format!("suites {name}"));
         assert_eq!(own["suites"], serde_json::json!([suite]));
@@ -585,14 +497,8 @@ fn bash_completes_suites_drives_and_values() {
         ("assay run quick disk", vec!["disk.img"]),
         ("assay run quick --set ru", vec!["runtime="]),
         ("assay run --set ar", vec![""]),
-        (
-            "assay job sim:wd-black --rw rand",
-            vec!["randread", "randwrite", "randrw", "randtrim"],
-        ),
-        (
-            "assay export run --format fio",
-            vec!["fio-json", "fio-logs"],
-        ),
+        ("assay job sim:wd-black --rw rand", vec!["randread", "randwrite", "randrw", "randtrim"]),
+        ("assay export run --format fio", vec!["fio-json", "fio-logs"]),
         ("assay exp", vec!["export"]),
     ] {
         assert_eq!(completed(&fixture, line), offered, "{line}");
@@ -602,10 +508,7 @@ fn bash_completes_suites_drives_and_values() {
     for drive in listed["drives"].as_array().unwrap() {
         let spec = drive["spec"].as_str().unwrap();
         let has_node = std::path::Path::new(spec).exists();
-        assert!(
-            !has_node || drives.iter().any(|d| d == spec),
-            "{spec}: {drives:?}"
-        );
+        assert!(!has_node || drives.iter().any(|d| d == spec), "{spec}: {drives:?}");
     }
 }
 
@@ -679,22 +582,14 @@ fn no_report_hides_the_result() {
     let done = late
         .args(["run", "quick", "disk", "--scale", "0.01", "--out", "late"])
         .args(["--report", "pages/page.html"])
-        .args([
-            "--power-meter",
-            "rmdir pages; while :; do echo 1; sleep 1; done",
-        ])
+        .args(["--power-meter", "rmdir pages; while :; do echo 1; sleep 1; done"])
         .output()
         .unwrap();
-    let (result, error) = (
-        String::from_utf8_lossy(&done.stdout),
-        String::from_utf8_lossy(&done.stderr),
-    );
+    let (result, error) =
+        (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert_eq!(done.status.code(), Some(4), "{error}");
     assert!(result.contains("Run folder: late"), "{result}");
-    assert!(
-        result.contains("assay report late"),
-        "the command that writes it: {result}"
-    );
+    assert!(result.contains("assay report late"), "the command that writes it: {result}");
     assert!(error.contains("pages/page.html"), "{error}");
 }
 
@@ -713,10 +608,7 @@ fn fios_flags_are_accepted_or_answered() {
     assert_eq!(verified["jobs"][0]["verify"]["blocks_checked"], 256);
     for (words, answer) in [
         ("job disk --ioengine=rbd", "ioengine=rbd is not supported"),
-        (
-            "job disk --ioengine=libaio --interval=1s",
-            "interval=1s is an option of assay job",
-        ),
+        ("job disk --ioengine=libaio --interval=1s", "interval=1s is an option of assay job"),
         ("job disk --verify=md5", "--verify=crc32c"),
         ("job disk --rate 100m", "--rate_bw 100m"),
         ("job disk --rw ranread", "did you mean \"randread\"?"),
@@ -765,10 +657,7 @@ fn outputs_of_root_through_sudo_belong_to_the_caller() {
         "runs/mine/manifest.json",
         "runs/mine/SHA256SUMS",
     ];
-    for name in outputs
-        .into_iter()
-        .chain(["page.html", "tables", "tables/cells.csv", "run.json"])
-    {
+    for name in outputs.into_iter().chain(["page.html", "tables", "tables/cells.csv", "run.json"]) {
         let found = std::fs::metadata(fixture.path(name)).unwrap();
         assert_eq!((found.uid(), found.gid()), (1234, 1235), "{name}");
     }

@@ -13,20 +13,11 @@ fn a_page_is_one_self_contained_file() {
     let done = fixture.ok("report real sims -o page.html");
     assert_eq!(
         done.stdout.trim(),
-        fixture
-            .path("page.html")
-            .canonicalize()
-            .unwrap()
-            .to_str()
-            .unwrap()
+        fixture.path("page.html").canonicalize().unwrap().to_str().unwrap()
     );
     let page = fixture.text("page.html");
     assert!(page.len() < 8 * MIB, "{} bytes", page.len());
-    assert!(
-        page.trim_start()
-            .to_lowercase()
-            .starts_with("<!doctype html>")
-    );
+    assert!(page.trim_start().to_lowercase().starts_with("<!doctype html>"));
     for outside in [
         "<script src",
         "<link rel=\"stylesheet\"",
@@ -38,22 +29,12 @@ fn a_page_is_one_self_contained_file() {
     ] {
         assert!(!page.contains(outside), "{outside} in the page");
     }
-    for part in [
-        "samsung-951",
-        "intel-600p",
-        "simulated",
-        "disk",
-        "0.01",
-        "<table",
-        "p99",
-    ] {
+    for part in ["samsung-951", "intel-600p", "simulated", "disk", "0.01", "<table", "p99"] {
         assert!(page.contains(part), "{part:?} is not in the page");
     }
     // Written atomically, readable by others, without temporary files left.
     let mode = std::os::unix::fs::PermissionsExt::mode(
-        &fs::metadata(fixture.path("page.html"))
-            .unwrap()
-            .permissions(),
+        &fs::metadata(fixture.path("page.html")).unwrap().permissions(),
     );
     assert_eq!(mode & 0o777, 0o644);
     let names: Vec<String> = fs::read_dir(fixture.path("."))
@@ -78,11 +59,7 @@ fn markup_in_names_is_text() {
 fn a_run_writes_its_report() {
     let fixture = Fixture::on_disk();
     let done = fixture.ok("run quick sim:samsung-951 --scale 0.01 --out run --report run.html");
-    assert!(
-        done.stdout.contains("Report:     run.html"),
-        "{}",
-        done.stdout
-    );
+    assert!(done.stdout.contains("Report:     run.html"), "{}", done.stdout);
     fixture.ok("report run -o page.html");
     assert_eq!(fixture.text("run.html"), fixture.text("page.html"));
 }
@@ -109,16 +86,11 @@ fn a_page_of_seven_drives_is_short() {
     let fixture = Fixture::on_disk();
     let drives = "sim:samsung-951 sim:samsung-960-evo sim:toshiba-rd400 sim:intel-600p \
                   sim:wd-black sim:mydigitalssd-bpx sim:plextor-m8pe-g";
-    fixture.ok(&format!(
-        "run bandwidth {drives} --scale 0.02 --out run --report page.html"
-    ));
+    fixture.ok(&format!("run bandwidth {drives} --scale 0.02 --out run --report page.html"));
     let probe = "<script>const root = document.documentElement; const wait = () => \
                  root.dataset.drawn ? root.dataset.high = root.scrollHeight : \
                  setTimeout(wait, 50); wait();</script></body>";
-    fixture.write(
-        "page.html",
-        fixture.text("page.html").replace("</body>", probe),
-    );
+    fixture.write("page.html", fixture.text("page.html").replace("</body>", probe));
     let address = format!("file://{}?draw=now", fixture.path("page.html").display());
     let browser = |action: &str| {
         let options = "--headless --no-sandbox --disable-gpu --no-first-run --disable-sync \

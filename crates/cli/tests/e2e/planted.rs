@@ -116,9 +116,7 @@ fn a_stream_is_not_replayed_onto_a_block_device() {
         println!("skipped: no block device");
         return;
     };
-    let refused = fixture
-        .run(&format!("replay s.img --raw --to {device}"))
-        .expect(2);
+    let refused = fixture.run(&format!("replay s.img --raw --to {device}")).expect(2);
     assert!(refused.stderr.contains("exists"), "{refused}");
 }
 

@@ -52,12 +52,7 @@ fn until_power_fails_and(
             // Its children have the same stderr.
             let _ = Command::new("pkill").args(["-KILL", "-f", path]).status();
             let mut text = String::new();
-            child
-                .stderr
-                .take()
-                .unwrap()
-                .read_to_string(&mut text)
-                .unwrap();
+            child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
             child.wait().unwrap();
             assert!(!text.contains("panicked"), "{words}: {text}");
             return Some(text);
@@ -111,9 +106,7 @@ fn begin_again(fixture: &Fixture, files: &PowerFailFs, case: &str, all: &BTreeSe
 /// The names of finished cells in the whole lines of a journal.
 fn finished(journal: &[u8]) -> BTreeSet<String> {
     let text = String::from_utf8_lossy(journal);
-    let lines = text
-        .split_inclusive('\n')
-        .filter(|line| line.ends_with('\n'));
+    let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     let finished = lines.filter(|line| line.contains("\"cell_finish\""));
     let cell = |line: &str| -> String {
         let (_, json) = line.split_once(' ').unwrap();
@@ -154,10 +147,7 @@ fn a_run_survives_a_loss_of_power_at_every_change() {
             }
             fixture.ok(&format!("report {run} -o page.html"));
             let kept = files.contents("run/journal.log").unwrap_or_default().0;
-            assert!(
-                kept.starts_with(&durable),
-                "{case}: what was durable has changed"
-            );
+            assert!(kept.starts_with(&durable), "{case}: what was durable has changed");
             // Each cell's end is flushed before the next one begins.
             let missing = finished(&seen).difference(&finished(&kept)).count();
             assert!(missing <= 1, "{case}: {missing} finished cells are lost");
@@ -198,10 +188,7 @@ fn a_run_folder_that_refuses_changes_ends_the_run_with_a_clear_error_and_loses_n
         assert!(done.stderr.contains(text), "{case}: {done}");
         // The folder, or what is in or above it.
         let place = files.path("");
-        assert!(
-            done.stderr.contains(place.trim_end_matches('/')),
-            "{case}: {done}"
-        );
+        assert!(done.stderr.contains(place.trim_end_matches('/')), "{case}: {done}");
         let seen = finished(&files.contents("run/journal.log").unwrap_or_default().0);
         files.refuse(None);
         if files.contents("run/manifest.json").is_none() {
@@ -260,10 +247,7 @@ fn a_recording_survives_a_loss_of_power_at_every_change() {
             let found = std::fs::read(fixture.path("out")).unwrap_or_default();
             let _ = std::fs::remove_file(fixture.path("out"));
             let length = found.len();
-            assert!(
-                length > 0 || done.status != 0,
-                "{case}: nothing checked: {done}"
-            );
+            assert!(length > 0 || done.status != 0, "{case}: nothing checked: {done}");
             assert!(
                 stream.starts_with(&found),
                 "{case}: {length} bytes that are not the stream's: {done}"

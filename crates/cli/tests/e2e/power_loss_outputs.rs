@@ -57,10 +57,7 @@ fn a_fit_survives_a_loss_of_power_at_every_change() {
             let case = format!("change {at} of {changes}, seed {seed}");
             let files = files.after_power_returns(seed);
             let kept = outputs(&files);
-            assert!(
-                !ended || kept == expected,
-                "{case}: the result was not durable"
-            );
+            assert!(!ended || kept == expected, "{case}: the result was not durable");
             for (file, name) in [PROFILE, RESIDUALS].iter().enumerate() {
                 assert!(
                     kept[file] == before[file] || kept[file] == expected[file],
@@ -90,10 +87,7 @@ fn a_fit_survives_a_loss_of_power_at_every_change() {
          with the result",
         tried.len()
     );
-    assert!(
-        continued > changes / 2 && replaced > 0,
-        "{continued} {replaced}"
-    );
+    assert!(continued > changes / 2 && replaced > 0, "{continued} {replaced}");
 }
 
 #[test]
@@ -105,18 +99,8 @@ fn outputs_that_are_replaced_survive_a_loss_of_power_at_every_change() {
     // other.
     let outputs = [
         ("report run -o", "page.html", "<!DOCTYPE html>\nearlier", 1),
-        (
-            "export run --format json -o",
-            "run.json",
-            "{\"earlier\":1}\n",
-            1,
-        ),
-        (
-            "export run --format fio-json -o",
-            "fio.json",
-            "{\"earlier\":2}\n",
-            1,
-        ),
+        ("export run --format json -o", "run.json", "{\"earlier\":1}\n", 1),
+        ("export run --format fio-json -o", "fio.json", "{\"earlier\":2}\n", 1),
         (
             "export run --format ocp -o",
             "run.jsonl",
@@ -124,12 +108,7 @@ fn outputs_that_are_replaced_survive_a_loss_of_power_at_every_change() {
             1,
         ),
         ("export run --format csv -o", "cells.csv", "earlier\n", 11),
-        (
-            "export run --format parquet -o",
-            "cells.parquet",
-            "earlier\n",
-            11,
-        ),
+        ("export run --format parquet -o", "cells.parquet", "earlier\n", 11),
     ];
     for (arguments, name, earlier, step) in outputs {
         let earlier = [(name, earlier.as_bytes().to_vec())];
@@ -145,11 +124,7 @@ fn outputs_that_are_replaced_survive_a_loss_of_power_at_every_change() {
         };
         fixture.ok(&words(&whole));
         let (changes, expected) = (whole.changes(), content(&whole));
-        assert!(
-            changes >= 4,
-            "{words}: {changes} changes",
-            words = words(&whole)
-        );
+        assert!(changes >= 4, "{words}: {changes} changes", words = words(&whole));
         let (mut kept_earlier, mut cases) = (0, 0);
         for at in (0..changes).step_by(step).chain([changes]) {
             let files = PowerFailFs::mount(&earlier, at).unwrap();

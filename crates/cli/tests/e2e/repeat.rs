@@ -28,17 +28,13 @@ fn the_bandwidth_suite_repeats_to_the_bit() {
 fn exports_and_pages_of_equal_runs_hold_equal_figures() {
     let fixture = Fixture::on_disk();
     for out in ["one", "two"] {
-        fixture.ok(&format!(
-            "run quick sim:intel-600p --scale 0.01 --out {out}"
-        ));
+        fixture.ok(&format!("run quick sim:intel-600p --scale 0.01 --out {out}"));
         fixture.ok(&format!("export {out} --format csv -o csv-{out}"));
     }
     for table in ["cells.csv", "intervals.csv", "telemetry.csv"] {
         let without_id = |out: &str| -> Vec<String> {
             let text = fixture.text(&format!("csv-{out}/{table}"));
-            text.lines()
-                .map(|line| line.split_once(',').unwrap().1.to_owned())
-                .collect()
+            text.lines().map(|line| line.split_once(',').unwrap().1.to_owned()).collect()
         };
         assert_eq!(without_id("one"), without_id("two"), "{table}");
     }
@@ -86,9 +82,7 @@ fn data_do_not_repeat_from_job_to_job() {
     for verify in ["", "--verify"] {
         fixture.noise("disk", MIB);
         let written = || {
-            fixture.ok(&format!(
-                "job disk --rw write --bs 4k --destroy disk {verify}"
-            ));
+            fixture.ok(&format!("job disk --rw write --bs 4k --destroy disk {verify}"));
             fixture.read("disk")
         };
         let (first, second) = (written(), written());

@@ -9,9 +9,7 @@ const DRIVE: &str = "rtl:sim:mle-brief-960gb";
 
 /// Whether there is a model. If not, the message says what is missing.
 fn is_built(fixture: &Fixture) -> bool {
-    let done = fixture.run(&format!(
-        "record {DRIVE} --pattern 1 --length 16k --chunk 16k"
-    ));
+    let done = fixture.run(&format!("record {DRIVE} --pattern 1 --length 16k --chunk 16k"));
     if done.status != 2 || !done.stderr.contains("built without the model") {
         return true;
     }
@@ -42,12 +40,8 @@ fn a_stream_is_recorded_with_waves() {
     fixture.ok(&format!("{again} core.fst"));
     assert!(fixture.read("core.fst").len() < wave.len());
     fixture.write("notes", "a file");
-    fixture
-        .run(&format!("{again} notes"))
-        .refuses(2, &["notes exists"]);
-    fixture
-        .run(&format!("{again} absent/core.fst"))
-        .refuses(4, &["absent/core.fst"]);
+    fixture.run(&format!("{again} notes")).refuses(2, &["notes exists"]);
+    fixture.run(&format!("{again} absent/core.fst")).refuses(4, &["absent/core.fst"]);
     assert_eq!(fixture.text("notes"), "a file");
 }
 
@@ -102,9 +96,7 @@ fn the_twelve_tests_pass_on_the_core() {
     if !is_built(&fixture) {
         return;
     }
-    let bench = fixture.json(&format!(
-        "testbench {DRIVE} --chunk 16k --span 1m --last 496k"
-    ));
+    let bench = fixture.json(&format!("testbench {DRIVE} --chunk 16k --span 1m --last 496k"));
     assert_eq!(
         (&bench["passed"], &bench["failed"]),
         (&Value::from(12), &Value::from(0)),
@@ -141,26 +133,14 @@ fn wrong_uses_have_clear_errors() {
     };
     for command in ["job", "probe", "purge", "run quick"] {
         let words = format!("{command} {DRIVE}");
-        refuses(
-            &words,
-            &[
-                "co-simulated streaming core",
-                "record, replay and testbench",
-            ],
-        );
+        refuses(&words, &["co-simulated streaming core", "record, replay and testbench"]);
     }
-    refuses(
-        &format!("serve {DRIVE} --nbd unix:socket"),
-        &["co-simulated streaming core"],
-    );
+    refuses(&format!("serve {DRIVE} --nbd unix:socket"), &["co-simulated streaming core"]);
     refuses(
         "record sim:samsung-951 --pattern 1 --wave core.fst",
         &["--wave is for the co-simulated core"],
     );
-    refuses(
-        "replay disk --bus-bits 128",
-        &["--bus-bits is for the co-simulated core"],
-    );
+    refuses("replay disk --bus-bits 128", &["--bus-bits is for the co-simulated core"]);
     for command in [
         format!("record {DRIVE} --pattern 1"),
         format!("replay {DRIVE}"),
@@ -183,14 +163,8 @@ fn wrong_uses_have_clear_errors() {
     refuses("record rtl:disk --pattern 1", &["simulated drives only"]);
     refuses("record rtl:sim:crucial-mx300 --pattern 1", &["Serial ATA"]);
     refuses("record rtl:sim:none-such --pattern 1", &["none-such"]);
-    refuses(
-        &format!("record {DRIVE},colour=red --pattern 1"),
-        &["colour"],
-    );
-    refuses(
-        &format!("record {DRIVE} sim:samsung-951 --pattern 1"),
-        &["name all drives with rtl:"],
-    );
+    refuses(&format!("record {DRIVE},colour=red --pattern 1"), &["colour"]);
+    refuses(&format!("record {DRIVE} sim:samsung-951 --pattern 1"), &["name all drives with rtl:"]);
     if !is_built(&fixture) {
         return;
     }
@@ -198,20 +172,11 @@ fn wrong_uses_have_clear_errors() {
         &format!("record {DRIVE} --pattern 1 --chunk 64k"),
         &["no model of the core", "128 KiB", "all-configurations"],
     );
-    refuses(
-        &format!("record {DRIVE} --pattern 1 --destroy DISK"),
-        &["--destroy DISK names none"],
-    );
+    refuses(&format!("record {DRIVE} --pattern 1 --destroy DISK"), &["--destroy DISK names none"]);
     refuses(
         &format!("record {DRIVE} --pattern 1 --length 128k --index"),
         &["not supported by this streamer"],
     );
-    refuses(
-        &format!("verify {DRIVE}"),
-        &["not supported by this streamer"],
-    );
-    refuses(
-        &format!("record {DRIVE} --pattern 1 --first 1"),
-        &["first address 1"],
-    );
+    refuses(&format!("verify {DRIVE}"), &["not supported by this streamer"]);
+    refuses(&format!("record {DRIVE} --pattern 1 --first 1"), &["first address 1"]);
 }

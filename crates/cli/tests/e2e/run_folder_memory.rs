@@ -38,15 +38,8 @@ const COMMANDS: [&str; 6] = [
 /// cells.
 fn make(folder: &Path, shape: Shape, scale: u64) -> u64 {
     let size = match shape {
-        Shape::Seconds => Size {
-            soak_intervals: scale,
-            ..SMALL
-        },
-        Shape::Histograms => Size {
-            max_ios_per_interval: 20_000,
-            intervals: scale,
-            ..SMALL
-        },
+        Shape::Seconds => Size { soak_intervals: scale, ..SMALL },
+        Shape::Histograms => Size { max_ios_per_interval: 20_000, intervals: scale, ..SMALL },
         Shape::Cells => SMALL,
     };
     let mut manifest = fixtures::manifest(size);
@@ -66,9 +59,7 @@ fn make(folder: &Path, shape: Shape, scale: u64) -> u64 {
     for entry in fixtures::entries(&manifest, size) {
         writer.append(&entry).unwrap();
     }
-    writer
-        .finish(RunEnd::Complete, "2026-03-14T09:41:07Z")
-        .unwrap();
+    writer.finish(RunEnd::Complete, "2026-03-14T09:41:07Z").unwrap();
     let bytes = |name: &str| folder.join(name).metadata().unwrap().len();
     bytes("journal.log") + bytes("manifest.json")
 }
@@ -126,10 +117,7 @@ fn stays_within_bounds(shape: Shape, megabytes: u64) {
     for (command, peak) in peaks {
         assert!(peak > 0, "{command}");
         let most = BASE_BYTES + PER_BYTE * bytes;
-        assert!(
-            peak <= most,
-            "{shape:?}, {command}: {peak} bytes for {bytes}, at most {most}"
-        );
+        assert!(peak <= most, "{shape:?}, {command}: {peak} bytes for {bytes}, at most {most}");
     }
 }
 

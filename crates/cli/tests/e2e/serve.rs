@@ -15,12 +15,7 @@ use crate::serving::ServeProcess;
 #[track_caller]
 fn fio(fixture: &Fixture, uri: &str, options: &str, fails: bool) -> (Value, String) {
     let result = Command::new("fio")
-        .args([
-            "--name=job",
-            "--thread",
-            "--ioengine=nbd",
-            "--output-format=json",
-        ])
+        .args(["--name=job", "--thread", "--ioengine=nbd", "--output-format=json"])
         .arg(format!("--uri={uri}"))
         .args(options.split_whitespace())
         .current_dir(fixture.path("."))
@@ -58,10 +53,7 @@ fn serve_reports_its_uri_and_stops_cleanly() {
             assert!(uri.starts_with("nbd+unix:///?socket=/"), "{uri}");
             UnixStream::connect(fixture.path("drive.sock")).unwrap();
         } else {
-            assert!(
-                uri.starts_with("nbd://127.0.0.1:") && !uri.ends_with(":0"),
-                "{uri}"
-            );
+            assert!(uri.starts_with("nbd://127.0.0.1:") && !uri.ends_with(":0"), "{uri}");
         }
         let document = serving.end(signal);
         assert_eq!(document["requests"], 0);
@@ -73,9 +65,7 @@ fn serve_reports_its_uri_and_stops_cleanly() {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("(simulated)"), "{line}");
     send(&child, Signal::INT);
     let done = Done::of("serve", child).expect(0);
@@ -92,32 +82,18 @@ fn invalid_arguments_are_rejected() {
         ("null: --nbd unix:s", 2, "is not a simulated drive"),
         ("sim:nothing --nbd unix:s", 2, "nothing"),
         ("sim:samsung-951,sed=1 --nbd unix:s", 2, "sed"),
-        (
-            "sim:samsung-951 --nbd unix:s --fault explode@1",
-            2,
-            "expected",
-        ),
+        ("sim:samsung-951 --nbd unix:s --fault explode@1", 2, "expected"),
         ("sim:samsung-951 --nbd s", 2, "unix:PATH"),
         ("sim:samsung-951 --nbd unix:s --pace fast", 2, "pace"),
         ("sim:samsung-951", 2, "--nbd"),
-        (
-            "sim:samsung-951 --nbd unix:s --vfio-user s",
-            2,
-            "cannot be used with",
-        ),
+        ("sim:samsung-951 --nbd unix:s --vfio-user s", 2, "cannot be used with"),
         ("sim:samsung-951 --vfio-user precious", 2, "left alone"),
         ("disk --vfio-user s", 2, "is not a simulated drive"),
         ("sim:samsung-951 --nbd unix:precious", 2, "left alone"),
         ("sim:samsung-951 --nbd tcp:0.0.0.0:0", 3, "--allow-remote"),
-        (
-            "sim:samsung-951 --nbd unix:no/such/folder/s",
-            4,
-            "cannot listen",
-        ),
+        ("sim:samsung-951 --nbd unix:no/such/folder/s", 4, "cannot listen"),
     ] {
-        fixture
-            .run(&format!("serve {arguments}"))
-            .refuses(status, &[output]);
+        fixture.run(&format!("serve {arguments}")).refuses(status, &[output]);
     }
     assert_eq!(fixture.text("precious"), "not a socket");
     let serving = ServeProcess::start(&fixture, "sim:intel-optane-memory-32gb --nbd unix:s");
@@ -174,21 +150,9 @@ fn an_nvme_tcp_server_says_how_to_connect_and_stops_cleanly() {
     for (words, status, why) in [
         ("--nvme-tcp unix:s", 2, "NVMe/TCP has no Unix sockets"),
         ("--nvme-tcp tcp:0.0.0.0:0", 3, "--allow-remote"),
-        (
-            "--nvme-tcp tcp:127.0.0.1:0 --nqn disk",
-            2,
-            "is not the name",
-        ),
-        (
-            "--nbd unix:s --nqn nqn.2014-08.org.example:disk",
-            2,
-            "--nvme-tcp",
-        ),
-        (
-            "--nbd unix:s --nvme-tcp tcp:127.0.0.1:0",
-            2,
-            "cannot be used with",
-        ),
+        ("--nvme-tcp tcp:127.0.0.1:0 --nqn disk", 2, "is not the name"),
+        ("--nbd unix:s --nqn nqn.2014-08.org.example:disk", 2, "--nvme-tcp"),
+        ("--nbd unix:s --nvme-tcp tcp:127.0.0.1:0", 2, "cannot be used with"),
     ] {
         let refused = fixture.run(&format!("serve {drive} {words}"));
         refused.refuses(status, &[why]);
@@ -224,16 +188,10 @@ fn paced_latencies_are_the_models() {
         return;
     }
     let fixture = Fixture::in_memory();
-    let serving = ServeProcess::start(
-        &fixture,
-        "sim:intel-600p --nbd unix:s --fault latency-spike@5=80ms",
-    );
-    let (job, output) = fio(
-        &fixture,
-        serving.uri(),
-        "--rw=randread --bs=4k --size=4m --io_size=200k",
-        false,
-    );
+    let serving =
+        ServeProcess::start(&fixture, "sim:intel-600p --nbd unix:s --fault latency-spike@5=80ms");
+    let (job, output) =
+        fio(&fixture, serving.uri(), "--rw=randread --bs=4k --size=4m --io_size=200k", false);
     let least = job["read"]["lat_ns"]["min"].as_f64().unwrap();
     let most = job["read"]["lat_ns"]["max"].as_f64().unwrap();
     // A sense of this flash takes tens of microseconds; a loaded machine can only add latency.
@@ -260,12 +218,7 @@ fn faults_reach_fio_as_errors_and_corrupt_data() {
     let verify = "--rw=write --bs=4k --offset=4m --size=1m --verify=crc32c";
     let (_, output) = fio(&fixture, serving.uri(), verify, true);
     assert!(output.contains("verify"), "{output}");
-    let (_, output) = fio(
-        &fixture,
-        serving.uri(),
-        "--rw=write --bs=4k --size=1m",
-        true,
-    );
+    let (_, output) = fio(&fixture, serving.uri(), "--rw=write --bs=4k --size=1m", true);
     assert!(output.contains("Input/output error"), "{output}");
     let document = serving.end(Signal::INT);
     assert_eq!(document["failed"], 2);
@@ -302,11 +255,7 @@ fn nbd_tools_list_and_copy_the_drive() {
     assert_eq!(export["contexts"][0], "base:allocation");
     let list = fixture.tool("nbdinfo", &["--list", &uri]);
     assert!(list.contains("intel-optane-memory-32gb"), "{list}");
-    assert!(
-        fixture
-            .tool("nbdinfo", &["--map", &uri])
-            .contains("hole,zero")
-    );
+    assert!(fixture.tool("nbdinfo", &["--map", &uri]).contains("hole,zero"));
 
     let noise = fixture.noise("image", 24 * MIB + 512);
     fixture.tool("nbdcopy", &["--connections=4", "--flush", "image", &uri]);
@@ -314,20 +263,14 @@ fn nbd_tools_list_and_copy_the_drive() {
     let total = fixture.tool("nbdinfo", &["--map", "--totals", &uri]);
     let data = total.lines().find(|line| line.contains("data")).unwrap();
     let bytes: usize = data.split_whitespace().next().unwrap().parse().unwrap();
-    assert!(
-        (noise.len()..=noise.len() + 4 * KIB).contains(&bytes),
-        "{total}"
-    );
+    assert!((noise.len()..=noise.len() + 4 * KIB).contains(&bytes), "{total}");
     // The tools skip holes, so that 29 GB take little time.
     fixture.tool("nbdcopy", &["--connections=4", &uri, "back"]);
     let back = std::fs::File::open(fixture.path("back")).unwrap();
     assert_eq!(back.metadata().unwrap().len(), 29_260_513_280);
     let mut begin = vec![0; noise.len()];
-    std::io::Read::read_exact(
-        &mut std::io::Read::take(back, noise.len() as u64),
-        &mut begin,
-    )
-    .unwrap();
+    std::io::Read::read_exact(&mut std::io::Read::take(back, noise.len() as u64), &mut begin)
+        .unwrap();
     assert!(begin == noise);
     assert_eq!(serving.end(Signal::INT)["failed"], 0);
 }
@@ -348,22 +291,11 @@ fn qemu_img_converts_compares_and_maps() {
     fixture.write("image", &image);
     fixture.tool(
         "qemu-img",
-        &[
-            "convert", "-n", "-f", "raw", "-O", "raw", "-m", "8", "-W", "image", &uri,
-        ],
+        &["convert", "-n", "-f", "raw", "-O", "raw", "-m", "8", "-W", "image", &uri],
     );
-    fixture.tool(
-        "qemu-img",
-        &["compare", "-f", "raw", "-F", "raw", "image", &uri],
-    );
-    fixture.tool(
-        "qemu-img",
-        &["convert", "-f", "raw", "-O", "qcow2", &uri, "back.qcow2"],
-    );
-    fixture.tool(
-        "qemu-img",
-        &["compare", "-f", "raw", "-F", "qcow2", &uri, "back.qcow2"],
-    );
+    fixture.tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", "image", &uri]);
+    fixture.tool("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", &uri, "back.qcow2"]);
+    fixture.tool("qemu-img", &["compare", "-f", "raw", "-F", "qcow2", &uri, "back.qcow2"]);
     let map: Value = serde_json::from_str(
         &fixture.tool("qemu-img", &["map", "--output=json", "-f", "raw", &uri]),
     )
@@ -389,13 +321,7 @@ fn running_fio(serving: &ServeProcess) -> Child {
     };
     let before = resident();
     let client = Command::new("fio")
-        .args([
-            "--name=job",
-            "--thread",
-            "--ioengine=nbd",
-            "--rw=randrw",
-            "--iodepth=32",
-        ])
+        .args(["--name=job", "--thread", "--ioengine=nbd", "--rw=randrw", "--iodepth=32"])
         .args(["--size=1g", "--time_based", "--runtime=3600"])
         .arg(format!("--uri={}", serving.uri()))
         .stdout(Stdio::piped())
@@ -426,12 +352,8 @@ fn a_killed_server_is_an_error_for_its_client_and_can_be_replaced() {
     // The stale socket file refuses connections; a new server replaces it.
     assert!(UnixStream::connect(fixture.path("s")).is_err());
     let serving = ServeProcess::start(&fixture, arguments);
-    let (job, _) = fio(
-        &fixture,
-        serving.uri(),
-        "--rw=write --bs=64k --size=1m --verify=crc32c",
-        false,
-    );
+    let (job, _) =
+        fio(&fixture, serving.uri(), "--rw=write --bs=64k --size=1m --verify=crc32c", false);
     assert_eq!(job["error"], 0);
     assert_eq!(serving.end(Signal::INT)["failed"], 0);
 }
@@ -448,12 +370,8 @@ fn killed_and_malformed_clients_do_not_affect_others() {
     let mut client = running_fio(&serving);
     client.kill().unwrap();
     client.wait().unwrap();
-    let (job, _) = fio(
-        &fixture,
-        serving.uri(),
-        "--rw=randread --bs=4k --size=4m --io_size=1m",
-        false,
-    );
+    let (job, _) =
+        fio(&fixture, serving.uri(), "--rw=randread --bs=4k --size=4m --io_size=1m", false);
     assert_eq!(job["error"], 0);
     let document = serving.end(Signal::TERM);
     assert_eq!(document["failed"], 0);

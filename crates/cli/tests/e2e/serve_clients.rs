@@ -138,9 +138,7 @@ impl Watched<'_> {
     /// with them.
     #[track_caller]
     fn is_as_before(&self, clients: &str, peak: Usage) {
-        wait_until(&format!("a client is served after {clients}"), || {
-            is_served(self.serving, 1)
-        });
+        wait_until(&format!("a client is served after {clients}"), || is_served(self.serving, 1));
         wait_until(&format!("descriptors are closed after {clients}"), || {
             Usage::of(self.serving).descriptors == self.start.descriptors
         });
@@ -178,10 +176,7 @@ impl Watched<'_> {
 /// Lets this process open as many sockets as a test has clients.
 fn allow_descriptors() {
     let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        ..limit
-    };
+    let raised = Rlimit { current: limit.maximum, ..limit };
     setrlimit(Resource::Nofile, raised).unwrap();
 }
 
@@ -193,11 +188,7 @@ fn nbd_server_withstands_its_clients(address: &str) {
     let arguments = format!("{drive} --nbd {address} --pace free");
     let serving = &ServeProcess::start(&fixture, &arguments);
     let start = Usage::after(serving, || assert!(is_served(serving, 0)));
-    let watched = Watched {
-        serving,
-        start,
-        label: address,
-    };
+    let watched = Watched { serving, start, label: address };
 
     for seed in 0..CLIENTS as u64 {
         // The server may not have seen yet that the one before has gone, but 64 before it.
@@ -280,14 +271,10 @@ fn nbd_server_withstands_its_clients(address: &str) {
     watched.is_as_before("2 that flood it with options", peak);
 
     // Payloads of 32 MiB that do not come.
-    let mut stuck: Vec<_> = (0..MOST_CONNECTIONS - 1)
-        .map(|_| entered(serving).unwrap())
-        .collect();
+    let mut stuck: Vec<_> = (0..MOST_CONNECTIONS - 1).map(|_| entered(serving).unwrap()).collect();
     for client in &mut stuck {
         let write = request(WRITE, 0, 32 << 20);
-        client
-            .write_all(&[&write[..], &[1; 1000]].concat())
-            .unwrap();
+        client.write_all(&[&write[..], &[1; 1000]].concat()).unwrap();
     }
     assert!(is_served(serving, 5));
     let peak = Usage::of(serving);
@@ -305,10 +292,8 @@ fn nbd_server_withstands_its_clients(address: &str) {
         vanished += 1;
     }
     assert!(is_served(serving, 6));
-    watched.is_as_before(
-        &format!("{vanished} that vanish, each one byte later"),
-        Usage::of(serving),
-    );
+    watched
+        .is_as_before(&format!("{vanished} that vanish, each one byte later"), Usage::of(serving));
 }
 
 #[test]
@@ -338,10 +323,7 @@ fn a_thousand_bad_requests_are_some_lines_of_events() {
     let refused = lines("WARN assay_serve::nbd::session: NBD client refused connection=1 why=");
     // Ten a second, and the client may take several.
     assert!((10..=50).contains(&refused), "{stderr}");
-    assert!(
-        lines("events like the last one are left out") > 0,
-        "{stderr}"
-    );
+    assert!(lines("events like the last one are left out") > 0, "{stderr}");
     assert_eq!(lines("connection accepted connection=2"), 1, "{stderr}");
     assert_eq!(lines("connection closed connection=2"), 1, "{stderr}");
 }
@@ -350,9 +332,7 @@ fn a_thousand_bad_requests_are_some_lines_of_events() {
 fn the_operator_reads_that_clients_are_refused() {
     let fixture = Fixture::in_memory();
     let serving = ServeProcess::start(&fixture, "sim:samsung-951 --nbd unix:drive.sock");
-    let mut clients: Vec<_> = (0..MOST_CONNECTIONS + 3)
-        .map(|_| connect(&serving))
-        .collect();
+    let mut clients: Vec<_> = (0..MOST_CONNECTIONS + 3).map(|_| connect(&serving)).collect();
     let greeted = clients.iter_mut().map(|client| is_greeted(client.as_mut()));
     assert_eq!(greeted.filter(|greeted| *greeted).count(), MOST_CONNECTIONS);
     let stderr = serving.ended(Signal::TERM).stderr;

@@ -25,13 +25,7 @@ const CONFIGURATION: u32 = 7;
 /// A command with its header; `announced` is the length that the header gives.
 fn command_of(number: u16, body: &[u8], announced: u32) -> Vec<u8> {
     let numbers = [announced, 0, 0].map(u32::to_le_bytes).concat();
-    [
-        &7_u16.to_le_bytes()[..],
-        &number.to_le_bytes(),
-        &numbers,
-        body,
-    ]
-    .concat()
+    [&7_u16.to_le_bytes()[..], &number.to_le_bytes(), &numbers, body].concat()
 }
 
 fn command(number: u16, body: &[u8]) -> Vec<u8> {
@@ -39,19 +33,11 @@ fn command(number: u16, body: &[u8]) -> Vec<u8> {
 }
 
 fn version() -> Vec<u8> {
-    command(
-        VERSION,
-        &[&[0, 0, 1, 0], &b"{\"capabilities\":{}}\0"[..]].concat(),
-    )
+    command(VERSION, &[&[0, 0, 1, 0], &b"{\"capabilities\":{}}\0"[..]].concat())
 }
 
 fn access(number: u16, count: u32) -> Vec<u8> {
-    let body = [
-        &[0; 8][..],
-        &CONFIGURATION.to_le_bytes(),
-        &count.to_le_bytes(),
-    ]
-    .concat();
+    let body = [&[0; 8][..], &CONFIGURATION.to_le_bytes(), &count.to_le_bytes()].concat();
     command(number, &body)
 }
 
@@ -77,10 +63,9 @@ fn is_served(path: &Path) {
         }
         is_in
     });
-    for (sent, length) in [
-        (command(GET_INFO, &[0; 16]), Some(16)),
-        (access(REGION_READ, 4), Some(20)),
-    ] {
+    for (sent, length) in
+        [(command(GET_INFO, &[0; 16]), Some(16)), (access(REGION_READ, 4), Some(20))]
+    {
         client.write_all(&sent).unwrap();
         let (error, body) = reply(&mut client).expect("a reply");
         assert_eq!(error, 0);
@@ -109,10 +94,7 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
         println!("{clients}: {start:?} before, {peak:?} with them, {after:?} after");
         assert_eq!(after.threads, start.threads, "{clients}");
         for usage in [peak, after] {
-            assert!(
-                usage.peak_kib <= start.peak_kib + KEPT_KIB,
-                "{clients}: {usage:?}"
-            );
+            assert!(usage.peak_kib <= start.peak_kib + KEPT_KIB, "{clients}: {usage:?}");
         }
     };
 
@@ -132,9 +114,7 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     // 64 wait, and the others were disconnected: none is left without an answer in the kernel.
     let is_open = |mut client: &UnixStream| {
         client.set_nonblocking(true).unwrap();
-        client
-            .read(&mut [0])
-            .is_err_and(|e| e.kind() == ErrorKind::WouldBlock)
+        client.read(&mut [0]).is_err_and(|e| e.kind() == ErrorKind::WouldBlock)
     };
     wait_until("all but 64 are disconnected", || {
         connected.iter().filter(|client| is_open(client)).count() == 64
@@ -150,8 +130,7 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     }
     assert!(reply(&mut slow).is_some());
     let mut body = [0; 16 + 16 + 64];
-    body.iter_mut()
-        .for_each(|byte| slow.read_exact(std::slice::from_mut(byte)).unwrap());
+    body.iter_mut().for_each(|byte| slow.read_exact(std::slice::from_mut(byte)).unwrap());
     assert_eq!(body[32..36], [0xf4, 0x1a, 0xf0, 0x10]);
     drop(slow);
     is_as_before("one that sends byte by byte", Usage::of(serving));
@@ -191,18 +170,12 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
         client.write_all(&version()).unwrap();
         assert!(reply(&mut client).is_some());
         client.write_all(&message).unwrap();
-        assert_eq!(
-            reply(&mut client).map(|(error, _)| error),
-            errno,
-            "{message:?}"
-        );
+        assert_eq!(reply(&mut client).map(|(error, _)| error), errno, "{message:?}");
     }
     is_as_before("messages of impossible lengths", Usage::of(serving));
     let mut stuck = UnixStream::connect(path).unwrap();
     stuck.write_all(&version()).unwrap();
-    stuck
-        .write_all(&command_of(REGION_WRITE, &[0; 17], 1 << 20))
-        .unwrap();
+    stuck.write_all(&command_of(REGION_WRITE, &[0; 17], 1 << 20)).unwrap();
     assert!(reply(&mut stuck).is_some());
     let peak = Usage::of(serving);
     drop(stuck);

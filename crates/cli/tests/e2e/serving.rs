@@ -41,12 +41,7 @@ impl ServeProcess {
                 break document;
             }
         };
-        ServeProcess {
-            child: Some(child),
-            document,
-            arguments,
-            messages: Some(messages),
-        }
+        ServeProcess { child: Some(child), document, arguments, messages: Some(messages) }
     }
 
     pub fn uri(&self) -> &str {
@@ -101,11 +96,7 @@ impl Usage {
         while same < 20 {
             pause(10);
             let now = Usage::of(serving);
-            same = if now.descriptors == usage.descriptors {
-                same + 1
-            } else {
-                0
-            };
+            same = if now.descriptors == usage.descriptors { same + 1 } else { 0 };
             usage = now;
         }
         usage

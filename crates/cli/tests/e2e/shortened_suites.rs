@@ -25,52 +25,31 @@ const SUITES: [(&str, &str); 22] = [
         "snia-iops",
         "--set area=5% --set precondition=20% --set mixes=100,0 --set blocks=64k,4k --set rounds=6",
     ),
-    (
-        "snia-throughput",
-        "--set area=5% --set precondition=20% --set rounds=6",
-    ),
-    (
-        "snia-latency",
-        "--set area=5% --set precondition=20% --set rounds=6",
-    ),
-    (
-        "snia-saturation",
-        "--set capacities=2% --set runtime=10m --set interval=100s",
-    ),
-    (
-        "jesd219",
-        "--set area=5% --set precondition=20% --set rounds=6",
-    ),
+    ("snia-throughput", "--set area=5% --set precondition=20% --set rounds=6"),
+    ("snia-latency", "--set area=5% --set precondition=20% --set rounds=6"),
+    ("snia-saturation", "--set capacities=2% --set runtime=10m --set interval=100s"),
+    ("jesd219", "--set area=5% --set precondition=20% --set rounds=6"),
     ("thermal", "--set area=64MiB"),
     ("capacity", "--set area=0.5%"),
     ("streamer-peak", "--set chunks=1,4,64,512 --set repeats=2"),
     ("streamer-continuous", "--set size=0.05%"),
     ("load", "--set area=1% --set loads=20,60,95"),
     ("interference", "--set precondition=1% --set depths=4"),
-    (
-        "database",
-        "--set precondition=1% --set committers=1,2 --set loads=1",
-    ),
+    ("database", "--set precondition=1% --set committers=1,2 --set loads=1"),
     (
         "ai",
         "--set precondition=1% --set checkpoint=8MiB --set ranks=1,2 --set repeats=2 --set \
          readers=1 --set rates=250",
     ),
     ("placement", "--set precondition=1%"),
-    (
-        "iocost",
-        "--set area=16MiB --set runtime=100ms --set block=1MiB",
-    ),
+    ("iocost", "--set area=16MiB --set runtime=100ms --set block=1MiB"),
     ("indirection", "--set written=4MiB --set blocks=4k,16k"),
     (
         "fill",
         "--set area=8MiB --set random_burst=1MiB --set sequential_burst=4MiB --set fill=1% --set \
          wakes=4 --set idle_times=0s,1ms",
     ),
-    (
-        "cache",
-        "--set working_set=16MiB --set burst=4MiB --set data_set=512MiB",
-    ),
+    ("cache", "--set working_set=16MiB --set burst=4MiB --set data_set=512MiB"),
 ];
 
 /// SNIA's tests with segments and operating points, shortened.
@@ -133,14 +112,8 @@ fn every_suite_runs_on_a_simulated_drive_and_its_report_is_drawn() {
     let page = fixture.text("all.html");
     assert!(page.contains("simulated"));
     let verdict = fixture.json(&format!("verdict {all}"));
-    let reasons = verdict["drives"][0]["verdict"]["reasons"]
-        .as_array()
-        .unwrap();
-    let about = |word: &str| {
-        reasons
-            .iter()
-            .any(|r| r["text"].as_str().unwrap().contains(word))
-    };
+    let reasons = verdict["drives"][0]["verdict"]["reasons"].as_array().unwrap();
+    let about = |word: &str| reasons.iter().any(|r| r["text"].as_str().unwrap().contains(word));
     assert!(about("consistency") && about("tail latency"), "{verdict:#}");
     assert!(!about("gain from a deeper queue"), "bandwidth was not run");
 }
@@ -246,18 +219,13 @@ fn depth_sweeps_differ_between_media() {
          reference=1% --set depths=1,2,8,64 --set blocks=4k --set mixes=70 --scale 0.001 --out run",
     );
     let rates = |drive: usize, step: &'static str| -> Vec<f64> {
-        cells(&run, drive, step)
-            .map(|c| number(c, "/iops"))
-            .collect()
+        cells(&run, drive, step).map(|c| number(c, "/iops")).collect()
     };
     let (optane, evo) = (rates(0, "depth-random-read"), rates(1, "depth-random-read"));
     assert!(optane[0] > 3.0 * evo[0], "{optane:?} {evo:?}");
     assert!(evo[3] > 1.5 * evo[2], "flash gains from 8 to 64: {evo:?}");
     let sequential = rates(0, "depth-sequential-read");
-    assert!(
-        sequential[3] < 1.15 * sequential[1],
-        "saturated at 2: {sequential:?}"
-    );
+    assert!(sequential[3] < 1.15 * sequential[1], "saturated at 2: {sequential:?}");
 }
 
 /// AnandTech PBlaze5: under 10 W the C916 reads less, from fewer threads on, and with a far shorter
@@ -273,13 +241,7 @@ fn a_power_limit_lowers_the_knee_and_the_tail() {
     let sweep = |state: u64| -> Vec<(f64, f64, f64)> {
         cells(&run, 0, "peak-random-read")
             .filter(|c| c["power_state"] == state)
-            .map(|c| {
-                (
-                    number(c, "/numjobs"),
-                    number(c, "/iops"),
-                    number(c, "/latency_ns/p99_99"),
-                )
-            })
+            .map(|c| (number(c, "/numjobs"), number(c, "/iops"), number(c, "/latency_ns/p99_99")))
             .collect()
     };
     let knee = |sweep: &[(f64, f64, f64)]| {
@@ -287,10 +249,7 @@ fn a_power_limit_lowers_the_knee_and_the_tail() {
         *sweep.iter().find(|p| p.1 >= 0.95 * best).unwrap()
     };
     let (full, capped) = (knee(&sweep(0)), knee(&sweep(2)));
-    assert!(
-        capped.1 < full.1 && capped.0 < full.0,
-        "{full:?} {capped:?}"
-    );
+    assert!(capped.1 < full.1 && capped.0 < full.0, "{full:?} {capped:?}");
     assert!(capped.2 < full.2 / 2.0, "{full:?} {capped:?}");
 }
 
@@ -324,9 +283,7 @@ fn valid_preconditioning_is_reused_and_reported() {
     let mut number = 0;
     let mut run = |leave: &str| {
         number += 1;
-        fixture.json(&format!(
-            "run ./conditioned.toml disk {leave} --out run{number}"
-        ))
+        fixture.json(&format!("run ./conditioned.toml disk {leave} --out run{number}"))
     };
     let state = |run: &Value, step: &'static str| {
         let cell = cells(run, 0, step).next().unwrap();
@@ -357,10 +314,7 @@ fn the_hour_of_the_consistency_test_matches_the_publication() {
     let run = fixture.json("run consistency sim:plextor-m8pe-y --out hour");
     is_whole(&run, "consistency");
     let reasons = run["runs"][0]["verdict"]["reasons"].as_array().unwrap();
-    let texts: Vec<&str> = reasons
-        .iter()
-        .map(|r| r["text"].as_str().unwrap())
-        .collect();
+    let texts: Vec<&str> = reasons.iter().map(|r| r["text"].as_str().unwrap()).collect();
     let figure = |begin: &str| -> f64 {
         let rest = texts
             .iter()
@@ -371,10 +325,7 @@ fn the_hour_of_the_consistency_test_matches_the_publication() {
     };
     let steady_iops = figure("steady random writes: ");
     assert!((steady_iops - 22_000.0).abs() < 1_100.0, "{steady_iops}");
-    assert!(
-        figure("consistency: mean / standard deviation = ") > 50.0,
-        "{texts:?}"
-    );
+    assert!(figure("consistency: mean / standard deviation = ") > 50.0, "{texts:?}");
     // Additional over-provisioning: not published for this drive, but it must not lower the rate.
     let iops = |step: &str| number(cells(&run, 0, step).next().unwrap(), "/iops");
     assert!(iops("random-write-spare") > 2.0 * iops("random-write"));

@@ -12,10 +12,7 @@ const STATUS: i32 = 130;
 
 /// Start a command, wait for a text in its journal, send a signal; returns the result and the time
 /// to the end.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "how soon the program ends is what is tested"
-)]
+#[allow(clippy::disallowed_methods, reason = "how soon the program ends is what is tested")]
 fn interrupted(
     fixture: &Fixture,
     words: &str,
@@ -25,9 +22,7 @@ fn interrupted(
 ) -> (Done, f64) {
     let child = fixture.command(words).spawn().unwrap();
     let journal = fixture.path(&format!("{run}/journal.log"));
-    wait_until("the run is under way", || {
-        text_so_far(&journal).contains(sign)
-    });
+    wait_until("the run is under way", || text_so_far(&journal).contains(sign));
     let sent = std::time::Instant::now();
     send(&child, signal);
     let done = Done::of(words, child);
@@ -69,11 +64,7 @@ fn a_command_under_nohup_ignores_sighup() {
     fixture.noise("disk", 4 * MIB);
     let job = "job disk --rw randread --runtime 2s --interval 100ms --out run --json";
     let child = Command::new("sh")
-        .args([
-            "-c",
-            &format!("trap '' HUP; exec \"$0\" {job}"),
-            crate::fixture::ASSAY,
-        ])
+        .args(["-c", &format!("trap '' HUP; exec \"$0\" {job}"), crate::fixture::ASSAY])
         .current_dir(fixture.path("."))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -103,29 +94,19 @@ fn an_interrupted_job_without_a_run_folder_prints_its_results_and_leaves_no_file
         std::fs::read_dir(&temporary)
             .unwrap()
             .flatten()
-            .flat_map(|outer| {
-                std::fs::read_dir(outer.path())
-                    .into_iter()
-                    .flatten()
-                    .flatten()
-            })
+            .flat_map(|outer| std::fs::read_dir(outer.path()).into_iter().flatten().flatten())
             .any(|run| text_so_far(&run.path().join("journal.log")).contains("\"interval\""))
     };
     wait_until("an interval is recorded", measuring);
     send(&child, Signal::INT);
     let done = Done::of("job", child).expect(STATUS);
-    assert!(
-        done.stdout.contains("IOPS") && done.stdout.contains("nterrupted"),
-        "{done}"
-    );
+    assert!(done.stdout.contains("IOPS") && done.stdout.contains("nterrupted"), "{done}");
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
 }
 
 /// The words of the command that an interrupted run prints last.
 fn printed_command(stdout: &str) -> String {
-    let at = stdout
-        .rfind("assay run --resume")
-        .expect("a command is printed");
+    let at = stdout.rfind("assay run --resume").expect("a command is printed");
     let line = stdout[at..].lines().next().unwrap_or_default();
     line.strip_prefix("assay ").unwrap_or(line).to_owned()
 }
@@ -149,27 +130,16 @@ fn an_interrupted_suite_keeps_finished_cells_and_is_resumable() {
         let fixture = Fixture::in_memory();
         fixture.noise("disk", 4 * MIB);
         let words = format!("run quick {drive} --scale {scale} --out run");
-        let (done, seconds) = interrupted(
-            &fixture,
-            &words,
-            "run",
-            "random-read-latency/bs=32k",
-            Signal::INT,
-        );
+        let (done, seconds) =
+            interrupted(&fixture, &words, "run", "random-read-latency/bs=32k", Signal::INT);
         let done = done.expect(STATUS);
         assert!(seconds < 4.0, "{drive}: took {seconds} s to end");
         assert!(done.stdout.contains("assay run --resume run"), "{done}");
         assert!(done.stdout.contains("Random read, one in flight"), "{done}");
-        assert!(
-            !fixture.path("run/SHA256SUMS").exists(),
-            "an interrupted run is not sealed"
-        );
+        assert!(!fixture.path("run/SHA256SUMS").exists(), "an interrupted run is not sealed");
         let kept = fixture.json("compare run");
         let cells = kept["compared"][0]["runs"][0]["cells"].as_array().unwrap();
-        let states: Vec<&str> = cells
-            .iter()
-            .map(|cell| cell["state"].as_str().unwrap())
-            .collect();
+        let states: Vec<&str> = cells.iter().map(|cell| cell["state"].as_str().unwrap()).collect();
         assert!(
             states.contains(&"finished")
                 && (states.contains(&"planned") || states.contains(&"unfinished")),
@@ -248,11 +218,7 @@ fn until_begins_no_cell_that_could_end_later() {
     let done = fixture.run(&format!("{words} --until {}", date("+90 seconds")));
     let done = done.expect(STATUS);
     assert!(done.stdout.contains("could end after"), "{done}");
-    assert!(
-        states(&fixture, "run")
-            .iter()
-            .all(|state| state == "planned")
-    );
+    assert!(states(&fixture, "run").iter().all(|state| state == "planned"));
     let past = fixture.run("run --resume run --until 2020-01-01T01:00:00+01:00");
     past.expect(STATUS);
     let resumed = fixture.json(&format!("run --resume run --until {}", date("+1 year")));
@@ -283,10 +249,7 @@ fn a_run_folder_in_use_gives_status_75_until_its_writer_has_ended() {
 fn a_second_ctrl_c_ends_at_once() {
     let fixture = Fixture::in_memory();
     fixture.noise("disk", 4 * MIB);
-    let child = fixture
-        .command("job disk --rw randread --runtime 1h --out run")
-        .spawn()
-        .unwrap();
+    let child = fixture.command("job disk --rw randread --runtime 1h --out run").spawn().unwrap();
     wait_until("it is measuring", || {
         text_so_far(&fixture.path("run/journal.log")).contains("\"interval\"")
     });
@@ -312,11 +275,7 @@ fn a_closed_pipe_is_silent_success() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    assert!(
-        output.stderr.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Time in which the program is stopped is none of the drive's.
@@ -331,9 +290,7 @@ fn a_stopped_program_measures_nothing() {
         );
         let child = fixture.command(&words).spawn().unwrap();
         let journal = fixture.path("run/journal.log");
-        wait_until("the job is under way", || {
-            text_so_far(&journal).contains("\"interval\"")
-        });
+        wait_until("the job is under way", || text_so_far(&journal).contains("\"interval\""));
         // The I/O is done by a child process of the command.
         let pid = child.id();
         let children = text_so_far(format!("/proc/{pid}/task/{pid}/children").as_ref());
@@ -349,9 +306,6 @@ fn a_stopped_program_measures_nothing() {
         assert!(longest_ns < 1e9, "{way}: {longest_ns} ns");
         // The runtime is that of the program.
         let elapsed_ns = number(&job, "/jobs/0/elapsed_ns");
-        assert!(
-            (2.9e9..3.5e9).contains(&elapsed_ns),
-            "{way}: {elapsed_ns} ns"
-        );
+        assert!((2.9e9..3.5e9).contains(&elapsed_ns), "{way}: {elapsed_ns} ns");
     }
 }

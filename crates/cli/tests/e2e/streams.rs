@@ -28,10 +28,7 @@ fn record(fixture: &Fixture, words: &str, stream: &str) -> Done {
 /// What replays on stdout.
 #[track_caller]
 fn replayed(fixture: &Fixture, words: &str) -> Vec<u8> {
-    let output = fixture
-        .command(&format!("replay {words}"))
-        .output()
-        .unwrap();
+    let output = fixture.command(&format!("replay {words}")).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "replay {words}: {stderr}");
     assert!(stderr.starts_with("Replayed"), "{stderr}");
@@ -43,12 +40,7 @@ fn a_stream_is_replayed_exactly_and_described() {
     let fixture = Fixture::on_disk();
     disk(&fixture, "disk", 8 * MIB);
     let stream = fixture.noise("stream", 5 * MIB + 12_345);
-    let done = record(
-        &fixture,
-        "disk --destroy disk --index --label camera",
-        "stream",
-    )
-    .expect(0);
+    let done = record(&fixture, "disk --destroy disk --index --label camera", "stream").expect(0);
     for part in [
         "Recorded 5.01 MiB on disk",
         "finished, early_last",
@@ -74,11 +66,7 @@ fn a_stream_is_replayed_exactly_and_described() {
     assert_eq!(spoilt["recording"]["first_bad"]["chunk"], 10);
     let output = fixture.command("replay disk").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(
-        output.stdout,
-        stream[..10 * 128 * KIB],
-        "no corrupt chunk is replayed"
-    );
+    assert_eq!(output.stdout, stream[..10 * 128 * KIB], "no corrupt chunk is replayed");
 }
 
 #[test]
@@ -91,26 +79,13 @@ fn without_an_index_the_range_is_the_stream() {
     let status = record(&fixture, words, "stream").expect(0).json();
     assert_eq!(status["status"]["bytes"], 300_000);
     assert_eq!(status["status"]["beats"], 18_750);
-    assert_eq!(
-        status["status"]["last_address_written"],
-        1024 * 1024 + 4 * 65536
-    );
+    assert_eq!(status["status"]["last_address_written"], 1024 * 1024 + 4 * 65536);
     assert_eq!(status["simulated"], false);
-    assert_eq!(
-        replayed(
-            &fixture,
-            "disk --raw --chunk 64k --first 1m --length 300000"
-        ),
-        stream
-    );
+    assert_eq!(replayed(&fixture, "disk --raw --chunk 64k --first 1m --length 300000"), stream);
     let after = fixture.read("disk");
     assert_eq!(after[..MIB], before[..MIB]);
     let end = MIB + 300_000_usize.next_multiple_of(512);
-    assert_eq!(
-        after[end..],
-        before[end..],
-        "nothing is written beyond the last block"
-    );
+    assert_eq!(after[end..], before[end..], "nothing is written beyond the last block");
 }
 
 #[test]
@@ -121,9 +96,7 @@ fn streams_go_through_files_and_sockets() {
     fixture.ok("record disk --destroy disk --index --from stream");
     fixture.ok("replay disk --to copy");
     assert!(fixture.read("copy") == stream);
-    fixture
-        .run("replay disk --to copy")
-        .refuses(2, &["copy exists", "not written over"]);
+    fixture.run("replay disk --to copy").refuses(2, &["copy exists", "not written over"]);
     // The recorder waits for its source, and the source for its reader.
     let mut recorder = fixture
         .command(
@@ -140,17 +113,10 @@ fn streams_go_through_files_and_sockets() {
     assert_eq!(done.expect(0).json()["status"]["bytes"], MIB);
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let mut player = fixture
-        .command(&format!("replay disk --to tcp:127.0.0.1:{port}"))
-        .spawn()
-        .unwrap();
+    let mut player =
+        fixture.command(&format!("replay disk --to tcp:127.0.0.1:{port}")).spawn().unwrap();
     let mut played = Vec::new();
-    listener
-        .accept()
-        .unwrap()
-        .0
-        .read_to_end(&mut played)
-        .unwrap();
+    listener.accept().unwrap().0.read_to_end(&mut played).unwrap();
     output_of("replay", &mut player).expect(0);
     assert!(played == stream[..MIB]);
 }
@@ -176,11 +142,7 @@ fn invalid_input_is_refused_and_loses_no_data() {
     fs::hard_link(fixture.path("disk"), fixture.path("other-name")).unwrap();
     for (words, status, stderr) in [
         ("record disk --from stream", 3, &["--destroy disk"][..]),
-        (
-            "record disk --destroy disk --from disk",
-            2,
-            &["--from disk: that is disk itself"],
-        ),
+        ("record disk --destroy disk --from disk", 2, &["--from disk: that is disk itself"]),
         (
             "record disk --destroy disk --from other-name",
             2,
@@ -191,71 +153,31 @@ fn invalid_input_is_refused_and_loses_no_data() {
             2,
             &["first address 1000", "131072"],
         ),
-        (
-            "record disk --destroy disk --from stream --last 131073",
-            2,
-            &["last address 131073"],
-        ),
+        ("record disk --destroy disk --from stream --last 131073", 2, &["last address 131073"]),
         (
             "record disk --destroy disk --from stream --first 1m --last 512k",
             2,
             &["first address", "after the last"],
         ),
-        (
-            "record disk --destroy disk --from stream --last 4m",
-            2,
-            &["beyond the drive", "4194304"],
-        ),
+        ("record disk --destroy disk --from stream --last 4m", 2, &["beyond the drive", "4194304"]),
         (
             "record disk --destroy disk --from stream --chunk 1000",
             2,
             &["chunk of 1000", "multiple of"],
         ),
-        (
-            "record disk --destroy disk --from stream --chunk 8m",
-            2,
-            &["at most"],
-        ),
-        (
-            "record disk --destroy disk --from stream --chunk 0",
-            2,
-            &["chunk of 0"],
-        ),
-        (
-            "record disk --destroy disk --from nowhere",
-            4,
-            &["cannot open nowhere"],
-        ),
-        (
-            "record disk --destroy disk --from tcp:x",
-            2,
-            &["names no stream"],
-        ),
+        ("record disk --destroy disk --from stream --chunk 8m", 2, &["at most"]),
+        ("record disk --destroy disk --from stream --chunk 0", 2, &["chunk of 0"]),
+        ("record disk --destroy disk --from nowhere", 4, &["cannot open nowhere"]),
+        ("record disk --destroy disk --from tcp:x", 2, &["names no stream"]),
         (
             "record disk --destroy disk --from stream --rate 100",
             2,
             &["a chunk of 131072 bytes takes 1310 s", "100MB/s"],
         ),
-        (
-            "record disk --destroy disk --from stream --rate 0",
-            2,
-            &["never delivers"],
-        ),
-        (
-            "record disk --destroy disk --from stream --lossy-deadline 1s",
-            2,
-            &["--rate"],
-        ),
-        (
-            "record disk --destroy disk --pattern 1 --ring",
-            2,
-            &["--length"],
-        ),
-        (
-            "record disk --destroy disk --from stream --length 4k",
-            2,
-            &["--length is for"],
-        ),
+        ("record disk --destroy disk --from stream --rate 0", 2, &["never delivers"]),
+        ("record disk --destroy disk --from stream --lossy-deadline 1s", 2, &["--rate"]),
+        ("record disk --destroy disk --pattern 1 --ring", 2, &["--length"]),
+        ("record disk --destroy disk --from stream --length 4k", 2, &["--length is for"]),
         (
             "record disk --destroy disk --index --from stream --chunk 512",
             2,
@@ -266,26 +188,10 @@ fn invalid_input_is_refused_and_loses_no_data() {
             2,
             &["no room for an index"],
         ),
-        (
-            "record disk disk --destroy disk --from stream",
-            2,
-            &["same drive"],
-        ),
-        (
-            "verify disk",
-            2,
-            &["no recording begins at address 0", "--index"],
-        ),
-        (
-            "replay disk --to copy",
-            2,
-            &["no recording begins at address 0", "--raw"],
-        ),
-        (
-            "replay disk --length 1m --to copy",
-            2,
-            &["--raw", "--check"],
-        ),
+        ("record disk disk --destroy disk --from stream", 2, &["same drive"]),
+        ("verify disk", 2, &["no recording begins at address 0", "--index"]),
+        ("replay disk --to copy", 2, &["no recording begins at address 0", "--raw"]),
+        ("replay disk --length 1m --to copy", 2, &["--raw", "--check"]),
         ("replay disk --raw --to unix:absent", 4, &["cannot connect"]),
         ("replay disk --check many", 2, &["is no seed"]),
     ] {
@@ -306,9 +212,8 @@ fn a_stream_too_long_for_the_drive_fills_it_and_fails() {
     );
     assert!(fixture.read("disk") == stream[..MIB]);
     // A requested range ends the stream when it is full.
-    let done = record(&fixture, "disk --destroy disk --last 384k --json", "stream")
-        .expect(0)
-        .json();
+    let done =
+        record(&fixture, "disk --destroy disk --last 384k --json", "stream").expect(0).json();
     assert_eq!(done["status"]["bytes"], 512 * KIB);
     assert_eq!(done["status"]["source_had_more"], true);
 }
@@ -324,11 +229,9 @@ fn a_disconnected_reader_is_not_a_failure() {
 
 #[test]
 fn an_abort_flushes_received_data_and_a_stop_does_not_flush() {
-    for (signal, bit) in [
-        (Signal::INT, "aborted"),
-        (Signal::HUP, "aborted"),
-        (Signal::TERM, "stopped"),
-    ] {
+    for (signal, bit) in
+        [(Signal::INT, "aborted"), (Signal::HUP, "aborted"), (Signal::TERM, "stopped")]
+    {
         if !is_heard(signal) {
             continue;
         }
@@ -358,17 +261,8 @@ fn an_abort_flushes_received_data_and_a_stop_does_not_flush() {
         assert_eq!(status["bytes"], stream.len(), "{done}");
         let bits = status["status"].as_array().unwrap();
         assert!(bits.iter().any(|b| b == bit), "{done}");
-        assert_eq!(
-            status["durable_bytes"] == status["bytes"],
-            bit == "aborted",
-            "{done}"
-        );
-        assert!(
-            done.stderr
-                .lines()
-                .any(|line| line.starts_with("{\"bytes\"")),
-            "{done}"
-        );
+        assert_eq!(status["durable_bytes"] == status["bytes"], bit == "aborted", "{done}");
+        assert!(done.stderr.lines().any(|line| line.starts_with("{\"bytes\"")), "{done}");
         drop(pipe);
         assert!(replayed(&fixture, "disk") == stream);
     }
@@ -386,9 +280,7 @@ fn a_flush_can_be_requested_during_a_recording() {
         .unwrap();
     let mut pipe = recorder.stdin.take().unwrap();
     pipe.write_all(&stream).unwrap();
-    wait_until("the stream was taken", || {
-        fixture.read("disk")[..MIB] == stream[..]
-    });
+    wait_until("the stream was taken", || fixture.read("disk")[..MIB] == stream[..]);
     send(&recorder, Signal::USR1);
     // The recorder polls its registers at the latest with the next source data.
     pipe.write_all(&stream[..300 * KIB]).unwrap();
@@ -413,16 +305,10 @@ fn several_drives_share_a_stream() {
         disk(&fixture, name, 2 * MIB);
     }
     let stream = fixture.noise("stream", 4 * MIB + 1000);
-    record(
-        &fixture,
-        "one two three --destroy one --destroy two --destroy three --index",
-        "stream",
-    )
-    .expect(0);
+    record(&fixture, "one two three --destroy one --destroy two --destroy three --index", "stream")
+        .expect(0);
     assert!(replayed(&fixture, "three one two") == stream);
-    fixture
-        .run("verify one two")
-        .refuses(2, &["drive 1 of 3", "2 were named"]);
+    fixture.run("verify one two").refuses(2, &["drive 1 of 3", "2 were named"]);
 }
 
 /// Data that a killed recorder reported durable is present, and no present data is corrupt. The
@@ -439,11 +325,7 @@ fn fifty_kills_lose_no_durable_data() {
         assert!(seed <= 100, "recordings complete before the kill");
         // Every second one in a ring of 3 MiB that wraps at least once before the kill.
         let in_a_ring = seed % 2 == 0;
-        let ring = if in_a_ring {
-            " --ring --last 2944k"
-        } else {
-            ""
-        };
+        let ring = if in_a_ring { " --ring --last 2944k" } else { "" };
         let words = format!(
             "record disk --destroy disk --destroy assay-recording --pattern {seed} --length 32m \
              --rate 400MB/s --index --durable-every 512k --watch{ring}"
@@ -498,34 +380,20 @@ fn an_excessive_source_rate_is_reported_with_the_sustainable_one() {
     let fixture = Fixture::in_memory();
     // The drive of MLE NVMe Streamer: 2.5 GiB/s into its cache of 8 MiB, some 1 GiB/s beyond.
     let drive = "sim:mle-brief-960gb --length 1g";
-    let missed = fixture.json_status(
-        &format!("record {drive} --pattern 3 --rate 2GB/s --lossy-deadline 50ms"),
-        1,
-    );
+    let missed = fixture
+        .json_status(&format!("record {drive} --pattern 3 --rate 2GB/s --lossy-deadline 50ms"), 1);
     assert_eq!(missed["simulated"], true);
     assert!(number(&missed, "/status/stalls/over_deadline") > 0.0);
     assert!(number(&missed, "/status/stalls/latest_ns") > 50e6);
     let bears = number(&missed, "/status/backlog/sustainable_bytes_per_s");
     assert!((0.5e9..1.3e9).contains(&bears), "{bears}");
-    let easy = fixture.json(&format!(
-        "record {drive} --pattern 3 --rate 300MB/s --lossy-deadline 50ms"
-    ));
+    let easy =
+        fixture.json(&format!("record {drive} --pattern 3 --rate 300MB/s --lossy-deadline 50ms"));
     assert_eq!(number(&easy, "/status/stalls/over_deadline"), 0.0);
     let plan = fixture.json(&format!("record {drive} --plan --rate 800MB/s"));
     let needs = plan["plan"]["needs"].as_array().unwrap();
-    let buffers: Vec<f64> = needs
-        .iter()
-        .filter_map(|row| row["buffer_bytes"].as_f64())
-        .collect();
-    assert!(
-        buffers.windows(2).all(|pair| pair[0] <= pair[1]),
-        "{buffers:?}"
-    );
-    let text = fixture
-        .ok("record sim:intel-600p --plan --length 19g --rate 100MB/s")
-        .stdout;
-    assert!(
-        text.contains("simulated") && text.contains("<- requested"),
-        "{text}"
-    );
+    let buffers: Vec<f64> = needs.iter().filter_map(|row| row["buffer_bytes"].as_f64()).collect();
+    assert!(buffers.windows(2).all(|pair| pair[0] <= pair[1]), "{buffers:?}");
+    let text = fixture.ok("record sim:intel-600p --plan --length 19g --rate 100MB/s").stdout;
+    assert!(text.contains("simulated") && text.contains("<- requested"), "{text}");
 }

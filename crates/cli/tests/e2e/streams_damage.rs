@@ -43,14 +43,8 @@ fn a_damaged_index_is_reported_when_no_copy_is_valid() {
         assert_eq!(found["recording"]["whole"], false);
         assert_eq!(number(&found, "/recording/missing_chunks"), 320.0);
         let message = fixture.run(command).expect(1).stdout;
-        assert!(
-            message.contains("320 recorded chunks are NOT in the index"),
-            "{message}"
-        );
-        assert!(
-            message.contains("NOT complete, though its recorder ended it"),
-            "{message}"
-        );
+        assert!(message.contains("320 recorded chunks are NOT in the index"), "{message}");
+        assert!(message.contains("NOT complete, though its recorder ended it"), "{message}");
         assert!(!message.contains("did not end it"), "{message}");
     }
 }
@@ -74,11 +68,7 @@ fn a_recording_is_found_by_the_copy_of_its_header_at_the_end() {
         assert_eq!(verified["recording"]["whole"], true);
         assert_eq!(verified["recording"]["lost_headers"][0]["copy"], "start");
         let done = fixture.ok(&format!("replay disk{reader} --check 5"));
-        assert!(
-            done.stdout
-                .contains("drive 1: the header at its start is LOST"),
-            "{done}"
-        );
+        assert!(done.stdout.contains("drive 1: the header at its start is LOST"), "{done}");
         // The other copy.
         let mut bytes = whole;
         let end = number(&verified, "/recording/header/layout/tail") as usize;
@@ -142,18 +132,12 @@ fn a_replay_that_checked_nothing_has_not_finished() {
         .spawn()
         .unwrap();
     // The header is there, and no byte comes.
-    wait_until("the recording has begun", || {
-        fixture.read("disk").starts_with(b"ASSAYREC")
-    });
+    wait_until("the recording has begun", || fixture.read("disk").starts_with(b"ASSAYREC"));
     // Open to the end: a recorder that sees it closed before it is killed has ended by itself.
     let _input = recorder.stdin.take();
     send(&recorder, Signal::KILL);
     recorder.wait().unwrap();
-    for command in [
-        "verify disk",
-        "replay disk --to out",
-        "replay disk --check 5",
-    ] {
+    for command in ["verify disk", "replay disk --to out", "replay disk --check 5"] {
         let done = fixture.run(command).expect(1);
         for part in ["NOT finished", "NOTHING: none of its chunks"] {
             assert!(done.stdout.contains(part), "{part}: {done}");
@@ -163,10 +147,7 @@ fn a_replay_that_checked_nothing_has_not_finished() {
 
 /// Everything up to the end of the space is recovered, and reported so.
 fn full(fixture: &Fixture, disk: &str) {
-    std::fs::File::create(disk)
-        .unwrap()
-        .set_len(64 << 20)
-        .unwrap();
+    std::fs::File::create(disk).unwrap().set_len(64 << 20).unwrap();
     let words = format!(
         "record {disk} --destroy {} --index --pattern 5 --length 40m --json",
         disk.rsplit('/').next().unwrap()
@@ -236,10 +217,7 @@ fn a_bad_chunk_of_a_stopped_recording_is_reported() {
     pipe.write_all(&stream).unwrap();
     let last = &stream[23 * 128 * KIB..];
     wait_until("the stream was taken", || {
-        fixture
-            .read("disk")
-            .chunks(128 * KIB)
-            .any(|found| found == last)
+        fixture.read("disk").chunks(128 * KIB).any(|found| found == last)
     });
     send(&recorder, Signal::TERM);
     Done::of("record", recorder).expect(130);
@@ -296,9 +274,7 @@ fn a_flush_does_not_wait_for_a_slow_source() {
             pause(5);
         }
     });
-    wait_until("the stream was taken", || {
-        fixture.read("disk")[..MIB] == stream[..]
-    });
+    wait_until("the stream was taken", || fixture.read("disk")[..MIB] == stream[..]);
     send(&recorder, Signal::USR1);
     let mut message = std::io::BufReader::new(recorder.stderr.take().unwrap());
     // On a busy host a checkpoint may have come before the signal, with a line of its own.
@@ -326,10 +302,7 @@ fn one_signal_ends_a_wait_for_a_connection() {
             if !is_heard(signal) {
                 continue;
             }
-            let player = fixture
-                .command(&format!("replay disk --to {to}"))
-                .spawn()
-                .unwrap();
+            let player = fixture.command(&format!("replay disk --to {to}")).spawn().unwrap();
             match to {
                 "unix-listen:sock" => wait_until("it listens", || fixture.path("sock").exists()),
                 _ => pause(300),
@@ -341,10 +314,7 @@ fn one_signal_ends_a_wait_for_a_connection() {
     }
     // The next process replaces the stale socket.
     assert!(fixture.path("sock").exists());
-    let player = fixture
-        .command("replay disk --to unix-listen:sock")
-        .spawn()
-        .unwrap();
+    let player = fixture.command("replay disk --to unix-listen:sock").spawn().unwrap();
     let mut came = Vec::new();
     wait_until("the socket listens", || {
         std::os::unix::net::UnixStream::connect(fixture.path("sock"))

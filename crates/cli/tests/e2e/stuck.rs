@@ -19,10 +19,7 @@ fn setting() -> Option<(FaultFs, Fixture)> {
 const AFTER_SECOND_SIGNAL_S: f64 = 4.0;
 
 /// The command's end after two signals, and the time from the second one.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "how soon the program ends is what is tested"
-)]
+#[allow(clippy::disallowed_methods, reason = "how soon the program ends is what is tested")]
 fn ended_by_two(child: Child, words: &str, signal: Signal) -> (Done, f64) {
     send(&child, signal);
     crate::fixture::pause(300);
@@ -46,11 +43,7 @@ fn commands(disk: &str) -> Vec<(String, Call, &'static str)> {
         (record.clone(), Call::Write, "last checkpoint"),
         (record.clone(), Call::Sync, "last checkpoint"),
         (record, Call::Open, "last checkpoint"),
-        (
-            format!("job {disk} --rw randread --runtime 1h --out run"),
-            Call::Read,
-            "is in run",
-        ),
+        (format!("job {disk} --rw randread --runtime 1h --out run"), Call::Read, "is in run"),
         (
             format!("job {disk} --rw randread --engine sync --runtime 1h --out run"),
             Call::Read,
@@ -63,11 +56,7 @@ fn commands(disk: &str) -> Vec<(String, Call, &'static str)> {
             Call::Write,
             "is in run",
         ),
-        (
-            format!("run quick {disk} --out run"),
-            Call::Read,
-            "--resume",
-        ),
+        (format!("run quick {disk} --out run"), Call::Read, "--resume"),
         (format!("replay {disk} --check 1"), Call::Read, ""),
         (format!("verify {disk}"), Call::Read, ""),
         (
@@ -102,32 +91,22 @@ fn every_command_ends_after_two_signals_on_storage_that_never_answers() {
                 files.held() > 0
             });
             let (done, seconds) = ended_by_two(child, &words, signal);
-            assert!(
-                seconds < AFTER_SECOND_SIGNAL_S,
-                "{words}: {seconds} s: {done:?}"
-            );
+            assert!(seconds < AFTER_SECOND_SIGNAL_S, "{words}: {seconds} s: {done:?}");
             let done = done.expect(4);
-            assert!(
-                done.stderr.contains("the storage does not answer"),
-                "{done}"
-            );
+            assert!(done.stderr.contains("the storage does not answer"), "{done}");
             assert!(done.stderr.contains(kept), "{done}");
             // The process that was left behind ends with the answer.
             let left = left_behind(&done.stderr);
             assert!(Path::new(&left).exists(), "{done}");
             files.answer_all();
-            wait_until("the process left behind has ended", || {
-                !Path::new(&left).exists()
-            });
+            wait_until("the process left behind has ended", || !Path::new(&left).exists());
         }
     }
 }
 
 /// The directory in /proc of the process that the message names.
 fn left_behind(message: &str) -> String {
-    let (_, after) = message
-        .split_once("of process ")
-        .unwrap_or_else(|| panic!("{message}"));
+    let (_, after) = message.split_once("of process ").unwrap_or_else(|| panic!("{message}"));
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
     format!("/proc/{digits}")
 }
@@ -151,24 +130,16 @@ fn a_recording_on_storage_that_stops_answering_says_what_is_durable() {
     let done = done.expect(4);
     assert!(done.stderr.contains("durable by a flush: "), "{done}");
     let (_, after) = done.stderr.split_once("durable by a flush: ").unwrap();
-    let digits: String = after
-        .chars()
-        .take_while(|c| c.is_ascii_digit() || *c == ',')
-        .collect();
+    let digits: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
     let durable: u64 = digits.replace(',', "").parse().unwrap();
     assert!(durable > 0, "{done}");
     files.answer_all();
     let left = left_behind(&done.stderr);
-    wait_until("the process left behind has ended", || {
-        !Path::new(&left).exists()
-    });
+    wait_until("the process left behind has ended", || !Path::new(&left).exists());
     // As much, at least, is found and intact.
     let found = fixture.run(&format!("verify {disk} --json")).json();
     let chunks = |name: &str| crate::fixture::number(&found, &format!("/recording/{name}"));
-    assert!(
-        chunks("checked_chunks") * 65_536.0 >= durable as f64,
-        "{found:#}"
-    );
+    assert!(chunks("checked_chunks") * 65_536.0 >= durable as f64, "{found:#}");
     assert_eq!(chunks("bad_chunks"), 0.0, "{found:#}");
 }
 
@@ -207,15 +178,9 @@ fn storage_that_fails_or_gives_short_answers_ends_a_command_with_its_error() {
             files.plan(call, fault, before);
             let done = fixture.run(&words);
             files.answer_all();
-            assert!(
-                [0, 1, 2, 3, 4].contains(&done.status),
-                "{fault:?}, {call:?}: {done}"
-            );
+            assert!([0, 1, 2, 3, 4].contains(&done.status), "{fault:?}, {call:?}: {done}");
             let must_fail = fault == Fault::Fail && before == 0;
-            assert!(
-                !must_fail || done.status != 0,
-                "{fault:?}, {call:?}: {done}"
-            );
+            assert!(!must_fail || done.status != 0, "{fault:?}, {call:?}: {done}");
         }
     }
 }
@@ -241,9 +206,6 @@ fn writes_that_are_lost_or_torn_are_found() {
         let recorded = fixture.run(&record);
         files.answer_all();
         let verified = fixture.run(&format!("verify {disk}"));
-        assert!(
-            recorded.status != 0 || verified.status == 1,
-            "{recorded}{verified}"
-        );
+        assert!(recorded.status != 0 || verified.status == 1, "{recorded}{verified}");
     }
 }

@@ -25,15 +25,8 @@ fn quick_is_read_only_and_planned_for_less_than_a_minute() {
     let run = fixture.json("run quick disk --scale 0.02 --out run");
     assert!(fixture.read("disk") == before);
     let cells = run["runs"][0]["cells"].as_array().unwrap();
-    assert!(
-        cells.iter().all(|cell| cell["state"] == "finished"),
-        "{run:#}"
-    );
-    assert!(
-        cells
-            .iter()
-            .all(|cell| cell["rw"].as_str().unwrap().ends_with("read"))
-    );
+    assert!(cells.iter().all(|cell| cell["state"] == "finished"), "{run:#}");
+    assert!(cells.iter().all(|cell| cell["rw"].as_str().unwrap().ends_with("read")));
     // The planned time, scaled back to full length, must be below one minute.
     let seconds = planned_seconds(&fixture, "run") / 0.02;
     assert!((20.0..55.0).contains(&seconds), "{seconds} s are planned");
@@ -72,15 +65,9 @@ fn concurrent_drives(fixture: &Fixture, drives: &str) {
     assert_eq!(runs.len(), 2);
     for (drive, run) in runs.iter().enumerate() {
         let cells = run["cells"].as_array().unwrap();
-        let aboard: Vec<&Value> = cells
-            .iter()
-            .filter(|cell| cell["step"] == "all-aboard")
-            .collect();
-        assert_eq!(
-            aboard.len(),
-            4,
-            "two sizes, alone and together: {aboard:#?}"
-        );
+        let aboard: Vec<&Value> =
+            cells.iter().filter(|cell| cell["step"] == "all-aboard").collect();
+        assert_eq!(aboard.len(), 4, "two sizes, alone and together: {aboard:#?}");
         for (pair, bs_bytes) in aboard.chunks(2).zip([32 << 10, 128 << 10]) {
             assert_eq!(pair[0]["drives"], serde_json::json!([drive]));
             assert_eq!(pair[1]["drives"], serde_json::json!([0, 1]));
@@ -89,15 +76,10 @@ fn concurrent_drives(fixture: &Fixture, drives: &str) {
             }
             let rate = |cell: &Value| number(cell, "/mib_per_s");
             assert_eq!(number(pair[1], "/values/mib_per_s_alone"), rate(pair[0]));
-            assert_eq!(
-                number(pair[1], "/values/iops_alone"),
-                number(pair[0], "/iops")
-            );
+            assert_eq!(number(pair[1], "/values/iops_alone"), number(pair[0], "/iops"));
         }
         // Temperatures are of all drives together, without those of each alone.
-        let mut temperatures = cells
-            .iter()
-            .filter(|cell| cell["step"] == "all-aboard-temperature");
+        let mut temperatures = cells.iter().filter(|cell| cell["step"] == "all-aboard-temperature");
         let together = temperatures.next().unwrap();
         assert_eq!(together["drives"], serde_json::json!([0, 1]));
         assert!(temperatures.next().is_none());
@@ -105,21 +87,13 @@ fn concurrent_drives(fixture: &Fixture, drives: &str) {
     let text = fixture.ok("compare run").stdout;
     assert!(!text.is_empty());
     fixture.ok("report run -o page.html");
-    assert!(
-        fixture
-            .text("page.html")
-            .to_lowercase()
-            .contains("all drives at once")
-    );
+    assert!(fixture.text("page.html").to_lowercase().contains("all drives at once"));
 }
 
 #[test]
 fn two_files_are_measured_concurrently() {
     let fixture = Fixture::in_memory();
-    let (one, two) = (
-        fixture.noise("one", 8 * MIB),
-        fixture.noise("second", 8 * MIB),
-    );
+    let (one, two) = (fixture.noise("one", 8 * MIB), fixture.noise("second", 8 * MIB));
     concurrent_drives(&fixture, "one second");
     assert!(fixture.read("one") == one && fixture.read("second") == two);
 }
@@ -141,17 +115,11 @@ fn real_and_simulated_drives_are_not_measured_concurrently() {
                  --set readers=1 --out run";
     let run = fixture.json(&format!("run bandwidth disk sim:samsung-951 {words}"));
     for run in run["runs"].as_array().unwrap() {
-        for cell in run["cells"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|cell| cell["step"] == "all-aboard")
+        for cell in
+            run["cells"].as_array().unwrap().iter().filter(|cell| cell["step"] == "all-aboard")
         {
             assert_eq!(cell["state"], "skipped");
-            assert!(
-                cell["reason"].as_str().unwrap().contains("clock"),
-                "{cell:#}"
-            );
+            assert!(cell["reason"].as_str().unwrap().contains("clock"), "{cell:#}");
         }
     }
 }
@@ -168,11 +136,7 @@ fn a_suite_creates_its_run_folder_and_reports_the_path() {
     let name = format!("assay-runs/{}", folders[0].to_str().unwrap());
     assert!(done.stdout.contains(&name), "{done}");
     // The suggested command works.
-    let line = done
-        .stdout
-        .lines()
-        .find(|line| line.starts_with("Report:"))
-        .unwrap();
+    let line = done.stdout.lines().find(|line| line.starts_with("Report:")).unwrap();
     fixture.ok(line.split_once("assay ").unwrap().1);
     assert!(fixture.path("quick.html").exists());
     // The same suite from its file.
@@ -180,12 +144,7 @@ fn a_suite_creates_its_run_folder_and_reports_the_path() {
     fixture.ok("run mine.toml sim:samsung-951 --scale 0.001");
     let manifest: Value =
         serde_json::from_str(&fixture.text(&format!("{name}/manifest.json"))).unwrap();
-    assert!(
-        manifest["suite"]["text"]
-            .as_str()
-            .unwrap()
-            .contains("[[step]]")
-    );
+    assert!(manifest["suite"]["text"].as_str().unwrap().contains("[[step]]"));
     assert_eq!(manifest["command_line"][1], "run");
 }
 
@@ -195,16 +154,11 @@ fn a_drive_too_small_for_a_cell_skips_it_with_a_reason() {
     fixture.noise("disk", 64 * 1024);
     let run = fixture.json("run quick disk --scale 0.005 --out run");
     let cells = run["runs"][0]["cells"].as_array().unwrap();
-    let skipped: Vec<&Value> = cells
-        .iter()
-        .filter(|cell| cell["state"] == "skipped")
-        .collect();
+    let skipped: Vec<&Value> = cells.iter().filter(|cell| cell["state"] == "skipped").collect();
     assert!(
         !skipped.is_empty()
-            && skipped
-                .iter()
-                .all(|cell| cell["id"].as_str().unwrap().ends_with("bs=128k")
-                    || cell["step"] == "sequential-read")
+            && skipped.iter().all(|cell| cell["id"].as_str().unwrap().ends_with("bs=128k")
+                || cell["step"] == "sequential-read")
     );
     assert!(skipped[0]["reason"].as_str().unwrap().contains("too small"));
 }

@@ -17,35 +17,20 @@ fn csv(requests: impl Iterator<Item = (u64, bool, u64, u64)>) -> String {
 fn a_trace_is_replayed_onto_a_file() {
     let fixture = Fixture::on_disk();
     let before = fixture.noise("disk", 4 * MIB);
-    let trace = csv([
-        (0, true, 8192, 4096),
-        (100, false, 0, 65536),
-        (200, true, 1_052_672, 8192),
-    ]
-    .into_iter());
+    let trace =
+        csv([(0, true, 8192, 4096), (100, false, 0, 65536), (200, true, 1_052_672, 8192)]
+            .into_iter());
     std::fs::write(fixture.path("t.csv"), &trace).unwrap();
-    fixture
-        .run("job disk --trace t.csv")
-        .refuses(3, &["disk", "--destroy"]);
+    fixture.run("job disk --trace t.csv").refuses(3, &["disk", "--destroy"]);
     assert_eq!(fixture.read("disk"), before);
     // Its reads alone need none.
     let reads = fixture.json("job disk --trace t.csv --trace_skip write,trim");
     assert_eq!(number(&reads, "/jobs/0/read/ios"), 1.0);
     let job = fixture.json("job disk --trace t.csv --destroy disk --trace_phases 3 --out kept");
-    assert_eq!(
-        changed_blocks(&before, &fixture.read("disk"), 4096),
-        [2, 257, 258]
-    );
+    assert_eq!(changed_blocks(&before, &fixture.read("disk"), 4096), [2, 257, 258]);
     assert_eq!(number(&job, "/jobs/0/trace/requests"), 3.0);
     assert_eq!(job.pointer("/jobs/0/trace/whole").unwrap(), true);
-    assert_eq!(
-        job.pointer("/jobs/0/trace/phases")
-            .unwrap()
-            .as_array()
-            .unwrap()
-            .len(),
-        3
-    );
+    assert_eq!(job.pointer("/jobs/0/trace/phases").unwrap().as_array().unwrap().len(), 3);
     assert_eq!(number(&job, "/jobs/0/trace/total/write/ios"), 2.0);
     // The page shows it.
     fixture.run("report kept -o page.html").expect(0);
@@ -60,12 +45,8 @@ fn a_drive_that_cannot_follow_is_said_to_be_late() {
     std::fs::write(fixture.path("t.csv"), &trace).unwrap();
     let late = fixture.json("job sim:samsung-951 --trace t.csv --iodepth 1");
     assert!(number(&late, "/jobs/0/trace/lag/late_ios") > 2000.0);
-    let codes: Vec<&str> = late["warnings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|w| w["code"].as_str())
-        .collect();
+    let codes: Vec<&str> =
+        late["warnings"].as_array().unwrap().iter().filter_map(|w| w["code"].as_str()).collect();
     assert!(codes.contains(&"trace-late"), "{codes:?}");
     let paced = fixture.json("job sim:samsung-951 --trace t.csv --trace_time_scale 100");
     assert_eq!(number(&paced, "/jobs/0/trace/lag/late_ios"), 0.0);
@@ -86,26 +67,14 @@ fn a_drive_that_cannot_follow_is_said_to_be_late() {
 #[test]
 fn bad_traces_are_refused() {
     let fixture = Fixture::in_memory();
-    std::fs::write(
-        fixture.path("t.csv"),
-        "7,R,0,4096,1\n7,R,\u{1b}[2J,4096,2\n",
-    )
-    .unwrap();
-    for words in [
-        "job sim:samsung-951 --trace t.csv",
-        "trace info t.csv",
-        "trace fit t.csv",
-    ] {
+    std::fs::write(fixture.path("t.csv"), "7,R,0,4096,1\n7,R,\u{1b}[2J,4096,2\n").unwrap();
+    for words in ["job sim:samsung-951 --trace t.csv", "trace info t.csv", "trace fit t.csv"] {
         let done = fixture.run(words);
         assert!(!done.stderr.contains('\u{1b}'), "{}", done.stderr);
         done.refuses(2, &["t.csv:2:", "offset"]);
     }
-    fixture
-        .run("trace info missing.csv")
-        .refuses(2, &["missing.csv", "cannot read the trace"]);
-    fixture
-        .run("job sim:samsung-951 --rw read --trace t.csv")
-        .refuses(2, &["exclude one another"]);
+    fixture.run("trace info missing.csv").refuses(2, &["missing.csv", "cannot read the trace"]);
+    fixture.run("job sim:samsung-951 --rw read --trace t.csv").refuses(2, &["exclude one another"]);
 }
 
 /// A trace made by a known workload gives its options back, and the workload behaves as the trace
@@ -148,20 +117,16 @@ fn a_fitted_workload_recovers_the_options_of_a_trace() {
         let cell = cells.iter().find(|cell| cell["step"] == step).unwrap();
         number(cell, figure)
     };
-    for (figure, bound) in [
-        ("/mib_per_s", 0.05),
-        ("/read/latency_ns/mean", 0.15),
-        ("/write/latency_ns/mean", 0.15),
-    ] {
+    for (figure, bound) in
+        [("/mib_per_s", 0.05), ("/read/latency_ns/mean", 0.15), ("/write/latency_ns/mean", 0.15)]
+    {
         let ratio = of("fitted", figure) / of("replay", figure);
         assert!((ratio - 1.0).abs() < bound, "{figure}: {ratio}");
     }
     // An earlier output is replaced, another file is not.
     fixture.run("trace fit t.csv -o fit.toml").expect(0);
     std::fs::write(fixture.path("other.toml"), "name = \"mine\"").unwrap();
-    fixture
-        .run("trace fit t.csv -o other.toml")
-        .refuses(2, &["other.toml"]);
+    fixture.run("trace fit t.csv -o other.toml").refuses(2, &["other.toml"]);
 }
 
 /// Loop and zram devices get the requests of a trace, trims and flushes included, at its times.
@@ -179,16 +144,12 @@ fn a_trace_is_replayed_onto_block_devices() {
     }
     iolog += "99500 x trim 8388608 65536\n99900 x sync 0 0\n100000 x close\n";
     devices.fixture.write("t.log", iolog);
-    let attached = [
-        devices.attach("image", &["--direct-io=on"]),
-        devices.zram(32),
-    ];
+    let attached = [devices.attach("image", &["--direct-io=on"]), devices.zram(32)];
     let has_loop = attached[0].is_some();
     for device in attached.into_iter().flatten() {
-        let job = devices.fixture.json(&format!(
-            "job {device} --trace t.log --destroy {}",
-            name(&device)
-        ));
+        let job = devices
+            .fixture
+            .json(&format!("job {device} --trace t.log --destroy {}", name(&device)));
         for (figure, expected) in [
             ("/jobs/0/trace/total/read/ios", 75.0),
             ("/jobs/0/trace/total/write/ios", 25.0),

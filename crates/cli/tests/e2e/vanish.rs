@@ -9,10 +9,7 @@ use crate::fixture::{Done, Fixture, MIB, number, text_so_far, wait_until};
 
 fn codes(document: &Value) -> Vec<&str> {
     let warnings = document["warnings"].as_array().unwrap();
-    warnings
-        .iter()
-        .map(|warning| warning["code"].as_str().unwrap())
-        .collect()
+    warnings.iter().map(|warning| warning["code"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -58,10 +55,7 @@ fn cut_off(states: &[(String, f64)]) -> usize {
     let names: Vec<&str> = states.iter().map(|(state, _)| state.as_str()).collect();
     let finished = names.iter().take_while(|name| **name == "finished").count();
     assert_eq!(names.get(finished), Some(&"unfinished"), "{names:?}");
-    assert!(
-        names[finished + 1..].iter().all(|name| *name == "planned"),
-        "{names:?}"
-    );
+    assert!(names[finished + 1..].iter().all(|name| *name == "planned"), "{names:?}");
     finished
 }
 
@@ -70,17 +64,12 @@ fn a_suite_continues_without_a_removed_drive_and_resumes_after_its_return() {
     let fixture = Fixture::on_disk();
     // More I/Os than the largest cell, fewer than all: the fault recurs in each process.
     let drive = "sim:samsung-951,fault=vanish@150000";
-    let first = fixture.json_status(
-        &format!("run quick {drive} sim:intel-600p --scale 0.1 --out run"),
-        1,
-    );
+    let first =
+        fixture.json_status(&format!("run quick {drive} sim:intel-600p --scale 0.1 --out run"), 1);
     assert_eq!(first["outcome"], "interrupted");
     assert!(codes(&first).contains(&"io-errors") && codes(&first).contains(&"drive-lost"));
     let sound = states(&first, 1);
-    assert!(
-        sound.iter().all(|(state, _)| state == "finished"),
-        "{sound:?}"
-    );
+    assert!(sound.iter().all(|(state, _)| state == "finished"), "{sound:?}");
     let mut through = cut_off(&states(&first, 0));
     assert!(through > 0);
     let kept: Vec<String> = text_so_far(&fixture.path("run/journal.log"))
@@ -103,9 +92,7 @@ fn a_suite_continues_without_a_removed_drive_and_resumes_after_its_return() {
         if done.status == 0 {
             assert_eq!(run["outcome"], "complete");
             assert!(
-                states(&run, 0)
-                    .iter()
-                    .all(|(state, errors)| state == "finished" && *errors == 0.0)
+                states(&run, 0).iter().all(|(state, errors)| state == "finished" && *errors == 0.0)
             );
             assert!(!codes(&run).contains(&"drive-lost"), "{:?}", codes(&run));
             break;
@@ -125,10 +112,8 @@ fn a_suite_continues_without_a_removed_drive_and_resumes_after_its_return() {
 fn a_drive_with_media_errors_is_counted_and_continues() {
     let fixture = Fixture::on_disk();
     fixture.write("mine.toml", TWO_READS);
-    let run = fixture.json_status(
-        "run mine.toml sim:samsung-951,fault=media-error@4m+4m --out run",
-        1,
-    );
+    let run =
+        fixture.json_status("run mine.toml sim:samsung-951,fault=media-error@4m+4m --out run", 1);
     assert_eq!(run["outcome"], "complete");
     let states = states(&run, 0);
     assert!(states[0].1 > 1000.0 && states[1].1 == 0.0, "{states:?}");
@@ -191,9 +176,7 @@ fn pulled_and_plugged_in_again(
     let child = fixture.command(&words).spawn().unwrap();
     wait_until("the second cell is measured", || {
         let journal = text_so_far(&fixture.path("run/journal.log"));
-        journal
-            .lines()
-            .any(|line| line.contains("\"interval\"") && line.contains("second"))
+        journal.lines().any(|line| line.contains("\"interval\"") && line.contains("second"))
     });
     pull();
     let run = Done::of(&words, child).expect(1).json();
@@ -209,14 +192,10 @@ fn pulled_and_plugged_in_again(
     assert_eq!(run["outcome"], "complete");
     let states = states(&run, 0);
     assert!(
-        states
-            .iter()
-            .all(|(state, errors)| state == "finished" && *errors == 0.0),
+        states.iter().all(|(state, errors)| state == "finished" && *errors == 0.0),
         "{states:?}"
     );
-    let starts = text_so_far(&fixture.path("run/journal.log"))
-        .matches("\"cell_start\"")
-        .count();
+    let starts = text_so_far(&fixture.path("run/journal.log")).matches("\"cell_start\"").count();
     assert_eq!(starts, 4, "only the interrupted cell was started twice");
 }
 
@@ -224,10 +203,7 @@ fn pulled_and_plugged_in_again(
 fn a_suite_on_a_truncated_file_resumes_after_its_restoration() {
     let fixture = Fixture::on_disk();
     let content = fixture.noise("disk", 8 * MIB);
-    let (pull, back) = (
-        || truncate(&fixture.path("disk")),
-        || fixture.write("disk", &content),
-    );
+    let (pull, back) = (|| truncate(&fixture.path("disk")), || fixture.write("disk", &content));
     pulled_and_plugged_in_again(&fixture, "disk", pull, back);
 }
 
@@ -281,10 +257,8 @@ fn a_suite_on_a_loop_device_resumes_after_the_return_of_its_file() {
 /// A job of ten minutes during which `pull` removes the drive; returns its document.
 #[track_caller]
 fn pulled(fixture: &Fixture, words: &str, pull: impl FnOnce()) -> Value {
-    let child = fixture
-        .command(&format!("{words} --runtime 600s --out run --json"))
-        .spawn()
-        .unwrap();
+    let child =
+        fixture.command(&format!("{words} --runtime 600s --out run --json")).spawn().unwrap();
     wait_until("it measures", || {
         text_so_far(&fixture.path("run/journal.log")).contains("\"interval\"")
     });
@@ -300,12 +274,7 @@ fn pulled(fixture: &Fixture, words: &str, pull: impl FnOnce()) -> Value {
 }
 
 fn truncate(path: &std::path::Path) {
-    File::options()
-        .write(true)
-        .open(path)
-        .unwrap()
-        .set_len(0)
-        .unwrap();
+    File::options().write(true).open(path).unwrap().set_len(0).unwrap();
 }
 
 #[test]
@@ -328,7 +297,5 @@ fn a_job_ends_when_the_file_of_a_loop_device_is_truncated() {
         return;
     };
     let words = format!("job {device} --rw randread --bs 4k --iodepth 4 --interval 50ms");
-    pulled(&devices.fixture, &words, || {
-        truncate(&devices.fixture.path("image"))
-    });
+    pulled(&devices.fixture, &words, || truncate(&devices.fixture.path("image")));
 }

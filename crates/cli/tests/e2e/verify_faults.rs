@@ -10,17 +10,10 @@ use crate::fixture::{Fixture, number};
 #[track_caller]
 fn verified(faults: &str, workload: &str, status: i32) -> (Vec<(String, u64)>, Value) {
     let fixture = Fixture::on_disk();
-    let job = fixture.json_status(
-        &format!("job sim:samsung-951{faults} {workload} --verify"),
-        status,
-    );
-    let found = job["jobs"][0]["verify"]["found"]
-        .as_object()
-        .expect("what was found");
-    let found = found
-        .iter()
-        .map(|(name, count)| (name.clone(), count.as_u64().unwrap()))
-        .collect();
+    let job =
+        fixture.json_status(&format!("job sim:samsung-951{faults} {workload} --verify"), status);
+    let found = job["jobs"][0]["verify"]["found"].as_object().expect("what was found");
+    let found = found.iter().map(|(name, count)| (name.clone(), count.as_u64().unwrap())).collect();
     (found, job)
 }
 
@@ -46,10 +39,7 @@ fn a_correct_drive_has_no_findings() {
         ] {
             let (found, job) = verified(state, workload, 0);
             assert_eq!(found, [], "{state} {workload}");
-            assert!(
-                number(&job, "/jobs/0/verify/blocks_checked") > 0.0,
-                "{workload}"
-            );
+            assert!(number(&job, "/jobs/0/verify/blocks_checked") > 0.0, "{workload}");
         }
     }
 }
@@ -61,15 +51,8 @@ fn a_flipped_bit_is_corruption_at_a_reported_offset() {
     let example = job["jobs"][0]["verify"]["examples"][0].as_str().unwrap();
     assert!(example.contains("1 bit flipped"), "{example}");
     // The fifth write of 16 KiB covers bytes 65536 to 81919.
-    let at: u64 = example
-        .split("(byte ")
-        .nth(1)
-        .unwrap()
-        .split(' ')
-        .next()
-        .unwrap()
-        .parse()
-        .unwrap();
+    let at: u64 =
+        example.split("(byte ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!((65536..81920).contains(&at), "{example}");
 }
 
@@ -77,12 +60,7 @@ fn a_flipped_bit_is_corruption_at_a_reported_offset() {
 fn a_dropped_write_is_lost() {
     let (found, job) = verified(",state=fresh,fault=drop-write@5", SEQUENTIAL, 1);
     assert_eq!(found, one("lost", 4));
-    assert!(
-        job["jobs"][0]["verify"]["examples"][0]
-            .as_str()
-            .unwrap()
-            .contains("zeroes")
-    );
+    assert!(job["jobs"][0]["verify"]["examples"][0].as_str().unwrap().contains("zeroes"));
     let (found, _) = verified(",state=filled,fault=drop-write@5", SEQUENTIAL, 1);
     assert_eq!(found, one("lost", 4));
 }
@@ -90,11 +68,8 @@ fn a_dropped_write_is_lost() {
 #[test]
 fn a_dropped_overwrite_is_stale() {
     // Every block is written four times in order; the last round is dropped at one place.
-    let (found, _) = verified(
-        ",fault=drop-write@250",
-        "--rw write --bs 16k --size 1m --io_size 4m",
-        1,
-    );
+    let (found, _) =
+        verified(",fault=drop-write@250", "--rw write --bs 16k --size 1m --io_size 4m", 1);
     assert_eq!(found, one("stale", 4));
 }
 
@@ -151,10 +126,8 @@ fn failed_reads_and_writes_are_errors_and_no_data_faults() {
     let (found, _) = verified(",fault=read-error@5", SEQUENTIAL, 1);
     assert_eq!(found, one("unreadable", 4));
     let fixture = Fixture::on_disk();
-    let job = fixture.json_status(
-        "job sim:intel-600p,fault=read-error@5 --rw read --bs 16k --size 1m",
-        1,
-    );
+    let job = fixture
+        .json_status("job sim:intel-600p,fault=read-error@5 --rw read --bs 16k --size 1m", 1);
     assert_eq!(number(&job, "/jobs/0/read/errors"), 1.0);
     assert_eq!(number(&job, "/jobs/0/read/ios"), 63.0);
     // The cause of the failure is recorded.
@@ -163,18 +136,12 @@ fn failed_reads_and_writes_are_errors_and_no_data_faults() {
     let warnings = job["warnings"].as_array().unwrap();
     let reported = warnings.iter().find(|w| w["code"] == "io-errors").unwrap();
     let reported = reported["message"].as_str().unwrap();
-    assert!(
-        reported.contains("1 unrecovered medium error (ENODATA)"),
-        "{reported}"
-    );
+    assert!(reported.contains("1 unrecovered medium error (ENODATA)"), "{reported}");
     let text = fixture
         .run("job sim:intel-600p,fault=read-error@5 --rw read --bs 16k --size 1m")
         .expect(1)
         .stdout;
-    assert!(
-        text.contains("warning:") && text.contains("simulated"),
-        "{text}"
-    );
+    assert!(text.contains("warning:") && text.contains("simulated"), "{text}");
 }
 
 #[test]
@@ -185,18 +152,14 @@ fn several_faults_on_one_drive_are_all_found() {
     assert_eq!(found, [("corrupt".to_owned(), 2), ("lost".to_owned(), 4)]);
     assert_eq!(number(&job, "/jobs/0/write/errors"), 1.0);
     assert!(number(&job, "/jobs/0/write/latency_ns/max") > 5e6);
-    Fixture::on_disk()
-        .run("job sim:samsung-951,seed=1,seed=2")
-        .refuses(2, &["seed", "twice"]);
+    Fixture::on_disk().run("job sim:samsung-951,seed=1,seed=2").refuses(2, &["seed", "twice"]);
 }
 
 #[test]
 fn findings_are_in_text_and_exports() {
     let fixture = Fixture::on_disk();
     let drive = "sim:samsung-951,fault=corrupt-write@5,fault=drop-write@9";
-    let done = fixture
-        .run(&format!("job {drive} {SEQUENTIAL} --verify --out run"))
-        .expect(1);
+    let done = fixture.run(&format!("job {drive} {SEQUENTIAL} --verify --out run")).expect(1);
     for word in ["1 corrupt", "4 lost", "warning:"] {
         assert!(done.stdout.contains(word), "{word:?} not in {done}");
     }
@@ -225,10 +188,7 @@ fn data_errors_in_a_users_suite_end_with_status_1() {
         1,
     );
     assert_eq!(run["runs"][0]["cells"][0]["verify"]["found"]["corrupt"], 1);
-    assert_eq!(
-        run["runs"][1]["cells"][0]["verify"]["found"],
-        serde_json::json!({})
-    );
+    assert_eq!(run["runs"][1]["cells"][0]["verify"]["found"], serde_json::json!({}));
     fixture.json("run mine.toml sim:samsung-951 --out sound");
 }
 

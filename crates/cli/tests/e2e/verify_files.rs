@@ -10,9 +10,8 @@ const BLOCK: usize = 4096;
 /// A file full of verified blocks, and its content.
 #[track_caller]
 fn written(fixture: &Fixture, options: &str) -> Vec<u8> {
-    let job = fixture.json(&format!(
-        "job disk --rw write --bs 64k --verify {options} --destroy disk"
-    ));
+    let job =
+        fixture.json(&format!("job disk --rw write --bs 64k --verify {options} --destroy disk"));
     assert_eq!(job["jobs"][0]["verify"]["found"], serde_json::json!({}));
     fixture.read("disk")
 }
@@ -20,18 +19,10 @@ fn written(fixture: &Fixture, options: &str) -> Vec<u8> {
 /// Verifies by reading; returns the findings and the first example.
 #[track_caller]
 fn checked(fixture: &Fixture, options: &str, status: i32) -> (Value, String) {
-    let job = fixture.json_status(
-        &format!("job disk --rw read --bs 64k --verify {options}"),
-        status,
-    );
+    let job =
+        fixture.json_status(&format!("job disk --rw read --bs 64k --verify {options}"), status);
     let verify = &job["jobs"][0]["verify"];
-    (
-        verify["found"].clone(),
-        verify["examples"][0]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned(),
-    )
+    (verify["found"].clone(), verify["examples"][0].as_str().unwrap_or_default().to_owned())
 }
 
 /// Damage the content and expect exactly this to be found.
@@ -50,10 +41,7 @@ fn damage(
     let (found, example) = checked(&fixture, "", 1);
     assert_eq!(found, counts(expected), "{what}: {example}");
     for part in message {
-        assert!(
-            example.contains(part),
-            "{what}: {part:?} is not in {example:?}"
-        );
+        assert!(example.contains(part), "{what}: {part:?} is not in {example:?}");
     }
     // Verification changes nothing.
     assert!(fixture.read("disk") == content);
@@ -61,9 +49,7 @@ fn damage(
 
 fn counts(expected: &[(&str, u64)]) -> Value {
     let counts = expected.iter();
-    counts
-        .map(|(name, count)| ((*name).to_owned(), Value::from(*count)))
-        .collect()
+    counts.map(|(name, count)| ((*name).to_owned(), Value::from(*count))).collect()
 }
 
 /// Change the content as something else than a fault can: nothing is found, and this many blocks
@@ -95,21 +81,12 @@ fn one_flipped_bit() {
     damage(
         "flipped bit",
         &[("corrupt", 1)],
-        &[
-            "block of 4096 bytes at byte 28672",
-            "byte 30000 of the drive",
-            "1 bit flipped",
-        ],
+        &["block of 4096 bytes at byte 28672", "byte 30000 of the drive", "1 bit flipped"],
         |c, _| {
             c[30000] ^= 0x10;
         },
     );
-    damage(
-        "bit in a header",
-        &[("corrupt", 1)],
-        &["at byte 28672"],
-        |c, _| c[28672 + 9] ^= 1,
-    );
+    damage("bit in a header", &[("corrupt", 1)], &["at byte 28672"], |c, _| c[28672 + 9] ^= 1);
 }
 
 #[test]
@@ -152,16 +129,12 @@ fn what_was_overwritten_since_is_not_judged() {
         *c = written(fixture, "");
         c[9 * BLOCK..10 * BLOCK].copy_from_slice(&older[9 * BLOCK..10 * BLOCK]);
     });
-    change(
-        "a part of an earlier job",
-        &[("partly_overwritten", 1)],
-        |c, fixture| {
-            let older = c.clone();
-            *c = written(fixture, "");
-            let half = 7 * BLOCK + 2048..8 * BLOCK;
-            c[half.clone()].copy_from_slice(&older[half]);
-        },
-    );
+    change("a part of an earlier job", &[("partly_overwritten", 1)], |c, fixture| {
+        let older = c.clone();
+        *c = written(fixture, "");
+        let half = 7 * BLOCK + 2048..8 * BLOCK;
+        c[half.clone()].copy_from_slice(&older[half]);
+    });
 }
 
 /// A job of several, on a file of one MiB.
@@ -183,10 +156,7 @@ fn areas_of_several_jobs_are_verified_in_one() {
         let job = fixture.json(&half("read", "0", "1m", more));
         let verify = &job["jobs"][0]["verify"];
         assert_eq!(verify["found"], counts(&[]), "{more}");
-        (
-            number(&job, "/jobs/0/verify/blocks_checked"),
-            verify["not_judged"].clone(),
-        )
+        (number(&job, "/jobs/0/verify/blocks_checked"), verify["not_judged"].clone())
     };
     assert_eq!(check("--bs 64k"), (256.0, Value::Null));
     // A rewrite of a part, with other blocks; and blocks longer than the reads.
@@ -194,10 +164,7 @@ fn areas_of_several_jobs_are_verified_in_one() {
     assert_eq!(check("--bs 64k"), (240.0 + 128.0, Value::Null));
     assert_eq!(check("--bs 4k"), (240.0 + 128.0, Value::Null));
     let (checked, not_judged) = check("--bs 512");
-    assert_eq!(
-        (checked, &not_judged["longer_than_read"]),
-        (128.0, &240.into())
-    );
+    assert_eq!((checked, &not_judged["longer_than_read"]), (128.0, &240.into()));
 }
 
 /// Two jobs of one command on one area, of which one verifies: refused before any I/O.
@@ -225,11 +192,7 @@ fn overwriting_an_earlier_run_raises_no_false_alarm() {
     fixture.noise("disk", 4 * MIB);
     for round in 0..3 {
         written(&fixture, "");
-        assert_eq!(
-            checked(&fixture, "", 0).0,
-            serde_json::json!({}),
-            "round {round}"
-        );
+        assert_eq!(checked(&fixture, "", 0).0, serde_json::json!({}), "round {round}");
     }
     // Random overwrites, mixed with reads of blocks that this run has and has not written.
     for way in ["--engine uring --iodepth 16", "--engine sync"] {
@@ -240,18 +203,12 @@ fn overwriting_an_earlier_run_raises_no_false_alarm() {
     // The same seed twice, on purpose.
     for _ in 0..2 {
         written(&fixture, "--verify_seed 77");
-        assert_eq!(
-            checked(&fixture, "--verify_seed 77", 0).0,
-            serde_json::json!({})
-        );
+        assert_eq!(checked(&fixture, "--verify_seed 77", 0).0, serde_json::json!({}));
     }
     let job = fixture.json_status("job disk --rw read --bs 64k --verify --verify_seed 78", 1);
     let verify = &job["jobs"][0]["verify"];
     assert_eq!(verify["not_judged"], counts(&[("other_job", 1024)]));
-    assert_eq!(
-        (&verify["found"], &verify["blocks_checked"]),
-        (&counts(&[]), &0.into())
-    );
+    assert_eq!((&verify["found"], &verify["blocks_checked"]), (&counts(&[]), &0.into()));
 }
 
 #[test]
@@ -265,16 +222,10 @@ fn every_engine_verifies_the_writes_of_every_other() {
         "--data compress=2",
     ] {
         written(&fixture, write);
-        for read in [
-            "--engine uring --iodepth 8",
-            "--engine sync --numjobs 2 --split",
-            "--direct false",
-        ] {
-            assert_eq!(
-                checked(&fixture, read, 0).0,
-                serde_json::json!({}),
-                "{write}, {read}"
-            );
+        for read in
+            ["--engine uring --iodepth 8", "--engine sync --numjobs 2 --split", "--direct false"]
+        {
+            assert_eq!(checked(&fixture, read, 0).0, serde_json::json!({}), "{write}, {read}");
         }
         let job = fixture.json(
             "job disk --rw randread --random_distribution cover --bs 4k --iodepth 8 --verify",
@@ -291,10 +242,7 @@ fn the_seed_reported_is_the_seed_to_verify_with() {
     let seed = job["jobs"][0]["verify"]["seed"].as_u64().unwrap();
     // Readers that keep numbers as floats (jq, JavaScript) must not change it.
     assert!(seed < 1 << 53, "{seed}");
-    assert_eq!(
-        checked(&fixture, &format!("--verify_seed {seed}"), 0).0,
-        serde_json::json!({})
-    );
+    assert_eq!(checked(&fixture, &format!("--verify_seed {seed}"), 0).0, serde_json::json!({}));
 }
 
 #[test]
@@ -304,26 +252,18 @@ fn a_file_without_verified_blocks_is_not_judged() {
     let job = fixture.json_status("job disk --rw read --bs 64k --verify", 1);
     let verify = &job["jobs"][0]["verify"];
     assert_eq!(verify["not_judged"], counts(&[("other_data", 256)]));
-    assert_eq!(
-        (&verify["found"], &verify["blocks_checked"]),
-        (&counts(&[]), &0.into())
-    );
+    assert_eq!((&verify["found"], &verify["blocks_checked"]), (&counts(&[]), &0.into()));
     let read = fixture.run("job disk --rw read --bs 64k --verify");
     let text = read.expect(1).stdout;
-    assert!(
-        text.contains("no block; not judged: 256 not written by a verifying job"),
-        "{text}"
-    );
+    assert!(text.contains("no block; not judged: 256 not written by a verifying job"), "{text}");
 }
 
 /// Storage that loses a write, and a page cache that has it.
 #[test]
 fn writes_through_the_page_cache_are_read_back_from_storage() {
-    for (fault, found) in [
-        (None, None),
-        (Some(Fault::Lie), Some("lost")),
-        (Some(Fault::Tear), Some("lost")),
-    ] {
+    for (fault, found) in
+        [(None, None), (Some(Fault::Lie), Some("lost")), (Some(Fault::Tear), Some("lost"))]
+    {
         let Some(storage) = FaultFs::mount(noise(7, 4 * MIB)) else {
             return;
         };
@@ -337,17 +277,9 @@ fn writes_through_the_page_cache_are_read_back_from_storage() {
         let job = fixture.json_status(&words, status);
         let verify = &job["jobs"][0]["verify"];
         assert_eq!(verify["not_judged"], Value::Null, "{fault:?}: {verify}");
-        assert_eq!(
-            number(&job, "/jobs/0/verify/blocks_checked"),
-            1024.0,
-            "{fault:?}"
-        );
-        let kinds: Vec<&str> = verify["found"]
-            .as_object()
-            .unwrap()
-            .keys()
-            .map(String::as_str)
-            .collect();
+        assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 1024.0, "{fault:?}");
+        let kinds: Vec<&str> =
+            verify["found"].as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(kinds, found.into_iter().collect::<Vec<_>>(), "{verify}");
         if found.is_some() {
             let advice = advice_of_fault(&job);
@@ -371,8 +303,5 @@ fn a_drive_with_a_fault_is_named_as_such() {
     let words = "job sim:samsung-951,fault=corrupt-write@5 --rw write --bs 16k --size 1m --verify";
     let job = fixture.json_status(words, 1);
     let advice = advice_of_fault(&job);
-    assert!(
-        advice.contains("do not store data on this drive"),
-        "{advice}"
-    );
+    assert!(advice.contains("do not store data on this drive"), "{advice}");
 }

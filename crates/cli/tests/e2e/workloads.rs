@@ -24,9 +24,7 @@ fn an_external_power_meter_is_recorded() {
         let child = command.args(["--power-meter", meter]).spawn().unwrap();
         Done::of(&words, child)
     };
-    let job = with("disk", "--out metered --json", "echo 3")
-        .expect(0)
-        .json();
+    let job = with("disk", "--out metered --json", "echo 3").expect(0).json();
     assert_eq!(number(&job, "/jobs/0/values/power_mean_w"), 3.0, "{job:#}");
     let readings = fixture.text("metered/journal.log");
     assert!(readings.contains("\"power_mw\":3000"), "{readings}");
@@ -52,11 +50,7 @@ fn writes_stay_inside_their_area_and_fill_it() {
             let after = fixture.read("disk");
             let expected: Vec<usize> = (2 * MIB / 4096..5 * MIB / 4096).collect();
             assert_eq!(changed_blocks(&before, &after, 4096), expected, "{way}");
-            assert_eq!(
-                number(&job, "/jobs/0/write/bytes"),
-                (3 * MIB) as f64,
-                "{way}"
-            );
+            assert_eq!(number(&job, "/jobs/0/write/bytes"), (3 * MIB) as f64, "{way}");
             assert_eq!(number(&job, "/jobs/0/write/ios"), 48.0, "{way}");
             assert_eq!(number(&job, "/jobs/0/read/ios"), 0.0, "{way}");
         }
@@ -71,10 +65,7 @@ fn the_last_small_blocks_of_an_unaligned_file_are_reached() {
     let job = fixture.json("job disk --rw write --bs 512 --destroy disk");
     let after = fixture.read("disk");
     assert_eq!(number(&job, "/jobs/0/write/bytes"), (MIB + 512) as f64);
-    assert_eq!(
-        changed_blocks(&before, &after, 512),
-        (0..MIB / 512 + 1).collect::<Vec<_>>()
-    );
+    assert_eq!(changed_blocks(&before, &after, 512), (0..MIB / 512 + 1).collect::<Vec<_>>());
     assert_eq!(after.len(), MIB + 768);
 }
 
@@ -84,14 +75,9 @@ fn reading_changes_nothing_and_counts_exactly() {
         let before = fixture.noise("disk", 4 * MIB);
         for rw in ["read", "randread"] {
             for way in WAYS {
-                let job = fixture.json(&format!(
-                    "job disk --rw {rw} --bs 16k --io_size 6m --numjobs 2 {way}"
-                ));
-                assert_eq!(
-                    number(&job, "/jobs/0/read/bytes"),
-                    (12 * MIB) as f64,
-                    "{rw} {way}"
-                );
+                let job = fixture
+                    .json(&format!("job disk --rw {rw} --bs 16k --io_size 6m --numjobs 2 {way}"));
+                assert_eq!(number(&job, "/jobs/0/read/bytes"), (12 * MIB) as f64, "{rw} {way}");
                 assert_eq!(number(&job, "/jobs/0/read/ios"), 768.0, "{rw} {way}");
                 assert_eq!(number(&job, "/jobs/0/write/ios"), 0.0);
                 assert_eq!(number(&job, "/jobs/0/read/errors"), 0.0);
@@ -112,15 +98,10 @@ fn data_patterns_have_their_properties() {
             ("compress=1.5", 1.4, 1.6),
         ] {
             fixture.noise("disk", 4 * MIB);
-            fixture.ok(&format!(
-                "job disk --rw write --bs 64k --data {data} {way} --destroy disk"
-            ));
+            fixture.ok(&format!("job disk --rw write --bs 64k --data {data} {way} --destroy disk"));
             let bytes = fixture.read("disk");
             let whole = zstd_ratio(&bytes);
-            assert!(
-                (least..=most).contains(&whole),
-                "{way}: {data} compresses {whole} times"
-            );
+            assert!((least..=most).contains(&whole), "{way}: {data} compresses {whole} times");
             // Every piece of a block has the same ratio, unlike a block of random and zero halves.
             for piece in bytes.chunks(16 * KIB).step_by(17) {
                 let ratio = zstd_ratio(piece);
@@ -129,16 +110,10 @@ fn data_patterns_have_their_properties() {
                     "{way}: a piece of {data} compresses {ratio} times"
                 );
             }
-            assert!(
-                bytes
-                    .chunks(4096)
-                    .all(|block| block.iter().any(|b| *b != 0))
-            );
+            assert!(bytes.chunks(4096).all(|block| block.iter().any(|b| *b != 0)));
         }
         fixture.noise("disk", 4 * MIB);
-        fixture.ok(&format!(
-            "job disk --rw write --bs 64k --data zero {way} --destroy disk"
-        ));
+        fixture.ok(&format!("job disk --rw write --bs 64k --data zero {way} --destroy disk"));
         assert!(fixture.read("disk").iter().all(|b| *b == 0), "{way}");
     }
 }
@@ -154,10 +129,7 @@ fn incompressible_data_do_not_repeat_from_block_to_block_thread_to_thread_or_run
     let mut blocks: Vec<&[u8]> = both.chunks(4096).collect();
     blocks.sort_unstable();
     let distinct = blocks.windows(2).filter(|pair| pair[0] != pair[1]).count() + 1;
-    assert_eq!(
-        distinct, 2048,
-        "blocks repeat: deduplication would distort the result"
-    );
+    assert_eq!(distinct, 2048, "blocks repeat: deduplication would distort the result");
 }
 
 #[test]
@@ -181,16 +153,10 @@ fn mixes_have_their_proportions() {
         }
     }
     let job = fixture.json("job disk --rw randread --bs 4k/60:64k/40 --io_size 256m --iodepth 4");
-    let (bytes, ios) = (
-        number(&job, "/jobs/0/read/bytes"),
-        number(&job, "/jobs/0/read/ios"),
-    );
+    let (bytes, ios) = (number(&job, "/jobs/0/read/bytes"), number(&job, "/jobs/0/read/ios"));
     // With s the share of small blocks, bytes / ios = 4096 s + 65536 (1 - s).
     let small = (65536.0 - bytes / ios) / 61440.0;
-    assert!(
-        (small - 0.6).abs() < 0.03,
-        "{small} of the blocks are small"
-    );
+    assert!((small - 0.6).abs() < 0.03, "{small} of the blocks are small");
 }
 
 #[test]
@@ -211,10 +177,7 @@ fn threads_use_their_areas() {
     );
     assert_eq!(number(&job, "/jobs/0/write/bytes"), (6 * MIB) as f64);
     let after = fixture.read("disk");
-    assert_eq!(
-        changed_blocks(&before, &after, 4096),
-        (256..7 * 256).collect::<Vec<_>>()
-    );
+    assert_eq!(changed_blocks(&before, &after, 4096), (256..7 * 256).collect::<Vec<_>>());
 }
 
 #[test]
@@ -235,9 +198,7 @@ fn random_distributions_have_their_shape() {
     let fixture = Fixture::in_memory();
     let touched = |law: &str| {
         let before = fixture.noise("disk", 8 * MIB);
-        fixture.ok(&format!(
-            "job disk --rw randwrite --bs 4k {law} --io_size 8m --destroy disk"
-        ));
+        fixture.ok(&format!("job disk --rw randwrite --bs 4k {law} --io_size 8m --destroy disk"));
         changed_blocks(&before, &fixture.read("disk"), 4096)
     };
     // As many writes as blocks: each once; of equally likely ones all but a share of 1/e; of skewed
@@ -248,10 +209,7 @@ fn random_distributions_have_their_shape() {
     let zipf = touched("--random_distribution zipf:1.2");
     assert!(zipf.len() < 900, "{} blocks touched", zipf.len());
     let low = zipf.iter().filter(|block| **block < 1024).count() as f64 / zipf.len() as f64;
-    assert!(
-        (0.35..0.65).contains(&low),
-        "the frequent blocks are in one half: {low}"
-    );
+    assert!((0.35..0.65).contains(&low), "the frequent blocks are in one half: {low}");
 }
 
 #[test]
@@ -260,10 +218,7 @@ fn block_alignment_is_kept() {
     let before = fixture.noise("disk", 8 * MIB);
     fixture.ok("job disk --rw randwrite --bs 4k --blockalign 64k --io_size 4m --destroy disk");
     let changed = changed_blocks(&before, &fixture.read("disk"), 4096);
-    assert!(
-        !changed.is_empty() && changed.iter().all(|block| block % 16 == 0),
-        "{changed:?}"
-    );
+    assert!(!changed.is_empty() && changed.iter().all(|block| block % 16 == 0), "{changed:?}");
 }
 
 #[test]
@@ -278,29 +233,16 @@ fn a_percentage_is_a_share_of_the_drive() {
 #[test]
 fn both_spellings_of_an_option_are_equivalent() {
     let fixture = Fixture::on_disk();
-    let ios = |words: &str| {
-        number(
-            &fixture.json(&format!("job null: {words}")),
-            "/jobs/0/read/ios",
-        )
-    };
-    assert_eq!(
-        ios("--io_size 4m --offset_increment 1m --numjobs 2 --size 4m"),
-        2048.0
-    );
-    assert_eq!(
-        ios("--io-size 4m --offset-increment 1m --numjobs 2 --size 4m"),
-        2048.0
-    );
+    let ios =
+        |words: &str| number(&fixture.json(&format!("job null: {words}")), "/jobs/0/read/ios");
+    assert_eq!(ios("--io_size 4m --offset_increment 1m --numjobs 2 --size 4m"), 2048.0);
+    assert_eq!(ios("--io-size 4m --offset-increment 1m --numjobs 2 --size 4m"), 2048.0);
     // The recorded command line is valid.
     let job = fixture.json(
         "job sim:samsung-951 --rw randread --io_size 1m --random_distribution cover --ramp_time \
          0s --seed 3",
     );
-    let options = job["jobs"][0]["workload"]["options"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let options = job["jobs"][0]["workload"]["options"].as_str().unwrap().to_owned();
     let again = fixture.json(&format!("job sim:samsung-951 {options}"));
     assert_eq!(again["jobs"], job["jobs"]);
 }
@@ -313,9 +255,8 @@ fn named_jobs_run_at_once_on_one_drive() {
     let line = "job sim:samsung-951 --runtime 500ms --bs 4k --name reads --rw randread --iodepth \
                 4 --name writes --rw write --bs 128k --rate_iops 100";
     let run = fixture.json(line);
-    let names: Vec<&str> = (run["jobs"].as_array().unwrap().iter())
-        .map(|job| job["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> =
+        (run["jobs"].as_array().unwrap().iter()).map(|job| job["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["reads", "writes"]);
     assert!(number(&run, "/jobs/0/read/ios") > 100.0);
     assert_eq!(number(&run, "/jobs/0/write/ios"), 0.0);
@@ -383,35 +324,21 @@ fn a_latency_target_finds_its_depth() {
         let depth = number(&found, "/jobs/0/values/latency_target_depth");
         let p99_us = |job: &serde_json::Value| number(job, "/jobs/0/read/latency_ns/p99") / 1e3;
         let seconds = number(&found, "/jobs/0/elapsed_ns") / 1e9;
-        assert!(
-            (0.019..0.05).contains(&seconds),
-            "{seconds} s were measured"
-        );
-        assert!(
-            depth >= 2.0 * threads && depth < 64.0,
-            "{depth} of {threads}"
-        );
+        assert!((0.019..0.05).contains(&seconds), "{seconds} s were measured");
+        assert!(depth >= 2.0 * threads && depth < 64.0, "{depth} of {threads}");
         assert!(p99_us(&found) <= 260.0, "{}", p99_us(&found));
         let deeper = (depth / threads * 2.0).ceil();
         let words = format!("{READS} --numjobs {threads} --iodepth {deeper}");
-        assert!(
-            p99_us(&fixture.json(&words)) > 250.0,
-            "{deeper} is too deep"
-        );
+        assert!(p99_us(&fixture.json(&words)) > 250.0, "{deeper} is too deep");
     }
     let too_slow = fixture.json(&format!("{READS} --iodepth 8 --latency_target 1us"));
-    assert_eq!(
-        number(&too_slow, "/jobs/0/values/latency_target_depth"),
-        0.0
-    );
+    assert_eq!(number(&too_slow, "/jobs/0/values/latency_target_depth"), 0.0);
     assert!(number(&too_slow, "/jobs/0/read/ios") > 1000.0);
     let warnings = too_slow["warnings"].to_string();
     assert!(warnings.contains("latency-target-missed"), "{warnings}");
     let unknown = fixture.json(&format!("{READS} --latency_target 1ms --latency_window 9s"));
     let warnings = unknown["warnings"].to_string();
     assert!(warnings.contains("nothing-measured"), "{warnings}");
-    let all = fixture.json(&format!(
-        "{READS} --latency_target 1ms --latency_run --iodepth 4"
-    ));
+    let all = fixture.json(&format!("{READS} --latency_target 1ms --latency_run --iodepth 4"));
     assert!(number(&all, "/jobs/0/elapsed_ns") >= 5e9);
 }

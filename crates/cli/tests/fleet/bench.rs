@@ -99,16 +99,13 @@ impl<'a> Bench<'a> {
 
     pub fn publish(&self, host: &str) {
         let store = self.store().display().to_string();
-        self.cluster
-            .assay(&format!("fleet inventory --host {host} --store {store}"))
-            .expect(0);
+        self.cluster.assay(&format!("fleet inventory --host {host} --store {store}")).expect(0);
     }
 
     /// `assay fleet COMMAND PLAN WORDS`.
     #[track_caller]
     pub fn fleet(&self, command: &str, words: &str) -> Done {
-        self.cluster
-            .assay(&format!("fleet {command} {}.toml {words}", self.name))
+        self.cluster.assay(&format!("fleet {command} {}.toml {words}", self.name))
     }
 
     /// Submits; the ids of new jobs by host.
@@ -130,9 +127,7 @@ impl<'a> Bench<'a> {
         let status = self.fleet("status", "--json").expect(0).json();
         let drives = status["drives"].as_array().unwrap();
         let found = drives.iter().find(|drive| drive["serial"] == serial);
-        found
-            .unwrap_or_else(|| panic!("{serial} in {status:#}"))
-            .clone()
+        found.unwrap_or_else(|| panic!("{serial} in {status:#}")).clone()
     }
 
     /// Drives in a state.
@@ -156,31 +151,23 @@ impl<'a> Bench<'a> {
     /// Waits until a host has finished this many cells of its own drive.
     #[track_caller]
     pub fn wait_for_cells(&self, host: &str, cells: usize) {
-        self.cluster
-            .wait(&format!("{host} has finished {cells} cells"), || {
-                self.finished(host, &self.serial(host)).len() >= cells
-            });
+        self.cluster.wait(&format!("{host} has finished {cells} cells"), || {
+            self.finished(host, &self.serial(host)).len() >= cells
+        });
     }
 
     /// Processes of a host whose command line has these words.
     pub fn processes(&self, host: &str, words: &str) -> Vec<u32> {
-        self.cluster
-            .processes(|p| p.host.as_deref() == Some(host) && p.command.contains(words))
+        self.cluster.processes(|p| p.host.as_deref() == Some(host) && p.command.contains(words))
     }
 
     /// Whether the queue has jobs of the plan that have not ended.
     pub fn has_jobs(&self) -> bool {
         let jobs = self.cluster.run(
             "squeue",
-            &[
-                "--noheader",
-                "--states=PENDING,RUNNING,COMPLETING,SUSPENDED",
-                "--format=%j",
-            ],
+            &["--noheader", "--states=PENDING,RUNNING,COMPLETING,SUSPENDED", "--format=%j"],
         );
-        jobs.stdout
-            .lines()
-            .any(|name| name.starts_with(&format!("assay:{}:", self.id)))
+        jobs.stdout.lines().any(|name| name.starts_with(&format!("assay:{}:", self.id)))
     }
 
     /// Collects; lines of finished cells by serial. Every folder is whole and every cell was
@@ -188,10 +175,7 @@ impl<'a> Bench<'a> {
     #[track_caller]
     pub fn collected(&self) -> BTreeMap<String, BTreeSet<String>> {
         let to = format!("{}-collected", self.name);
-        let done = self
-            .fleet("collect", &format!("-o {to} --json"))
-            .expect(0)
-            .json();
+        let done = self.fleet("collect", &format!("-o {to} --json")).expect(0).json();
         assert_eq!(done["failed"], serde_json::json!([]), "{done:#}");
         let folders = done["folders"].as_array().unwrap().iter();
         folders

@@ -26,17 +26,8 @@ use crate::fixture::{ASSAY, Done, pause};
 /// Where Debian and others have daemons and clients.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-const PROGRAMS: [&str; 9] = [
-    "munged",
-    "slurmctld",
-    "slurmd",
-    "sbatch",
-    "squeue",
-    "scancel",
-    "unshare",
-    "nsenter",
-    "ip",
-];
+const PROGRAMS: [&str; 9] =
+    ["munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "unshare", "nsenter", "ip"];
 
 /// Hosts of the cluster that most cases share.
 pub const SHARED_HOSTS: usize = 24;
@@ -67,11 +58,8 @@ impl Cluster {
             return None;
         }
         // In memory, and short enough for the path of a socket.
-        let dir = tempfile::Builder::new()
-            .prefix("assay-slurm-")
-            .tempdir_in("/dev/shm")
-            .unwrap()
-            .keep();
+        let dir =
+            tempfile::Builder::new().prefix("assay-slurm-").tempdir_in("/dev/shm").unwrap().keep();
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
         let mut keeper = Command::new("setsid")
             .args(["sh", "-c", KEEPER, "sh"])
@@ -84,14 +72,9 @@ impl Cluster {
             .unwrap();
         let hold = keeper.stdin.take();
         let mut line = String::new();
-        BufReader::new(keeper.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let cluster = Cluster {
-            init: line
-                .trim()
-                .parse()
-                .expect("the cluster's first process reports its id"),
+            init: line.trim().parse().expect("the cluster's first process reports its id"),
             hosts: (0..hosts).map(|i| format!("d{i}")).collect(),
             keeper: Mutex::new(keeper),
             hold: Mutex::new(hold),
@@ -115,9 +98,7 @@ impl Cluster {
         for host in &cluster.hosts {
             cluster.start_host(host);
         }
-        cluster.wait("all hosts are idle", || {
-            cluster.hosts_in_state("idle") == hosts
-        });
+        cluster.wait("all hosts are idle", || cluster.hosts_in_state("idle") == hosts);
         Some(cluster)
     }
 
@@ -127,9 +108,7 @@ impl Cluster {
         let key_file = self.path("munge.key");
         fs::write(&key_file, key).unwrap();
         fs::set_permissions(&key_file, fs::Permissions::from_mode(0o600)).unwrap();
-        for folder in [
-            "state", "spool", "hosts", "work", "bin", "drives", "reboots",
-        ] {
+        for folder in ["state", "spool", "hosts", "work", "bin", "drives", "reboots"] {
             fs::create_dir(self.path(folder)).unwrap();
         }
         std::os::unix::fs::symlink(ASSAY, self.path("bin/assay")).unwrap();
@@ -185,10 +164,7 @@ impl Cluster {
             .arg(program)
             .args(arguments)
             .env_clear()
-            .env(
-                "PATH",
-                format!("{}:{PATH}", self.path("bin").to_str().unwrap()),
-            )
+            .env("PATH", format!("{}:{PATH}", self.path("bin").to_str().unwrap()))
             .env("SLURM_CONF", self.path("slurm.conf"))
             .env("ASSAY_TEST_CLUSTER", &self.dir)
             .env("ASSAY_FLEET_DRIVES", self.path("drives"))
@@ -221,10 +197,7 @@ impl Cluster {
 
     /// Start the controller; it finds the state that an earlier one has saved.
     pub fn start_controller(&self) {
-        self.ok(
-            "slurmctld",
-            &["-f", self.path("slurm.conf").to_str().unwrap()],
-        );
+        self.ok("slurmctld", &["-f", self.path("slurm.conf").to_str().unwrap()]);
         self.wait("the controller answers", || {
             self.run("scontrol", &["ping"]).stdout.contains("is UP")
         });
@@ -242,10 +215,7 @@ impl Cluster {
         fs::create_dir_all(self.work_of(host)).unwrap();
         let _ = fs::remove_file(self.path(format!("{host}.pid")));
         let child = self
-            .command(
-                "setsid",
-                &["sh", "-c", HOST, "sh", host, self.dir.to_str().unwrap()],
-            )
+            .command("setsid", &["sh", "-c", HOST, "sh", host, self.dir.to_str().unwrap()])
             .env("ASSAY_TEST_HOST", host)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -259,8 +229,7 @@ impl Cluster {
         let init = fs::read_to_string(self.path(format!("{host}.pid"))).unwrap();
         self.kill(&[init.trim().parse().unwrap()], Signal::KILL);
         self.wait("the host's processes are gone", || {
-            self.processes(|p| p.host.as_deref() == Some(host))
-                .is_empty()
+            self.processes(|p| p.host.as_deref() == Some(host)).is_empty()
         });
     }
 
@@ -304,9 +273,7 @@ impl Cluster {
         entries
             .filter_map(|entry| {
                 let id: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
-                Process::read(&table.join(id.to_string()))
-                    .filter(&wanted)
-                    .map(|_| id)
+                Process::read(&table.join(id.to_string())).filter(&wanted).map(|_| id)
             })
             .collect()
     }
@@ -331,10 +298,8 @@ impl Cluster {
 
     /// A job's state as Slurm names it; `None` if the queue has forgotten it, or does not answer.
     pub fn job_state(&self, job: &str) -> Option<String> {
-        let answer = self.run(
-            "squeue",
-            &["--noheader", "--states=all", "--format=%T", "--jobs", job],
-        );
+        let answer =
+            self.run("squeue", &["--noheader", "--states=all", "--format=%T", "--jobs", job]);
         let state = answer.stdout.trim();
         (answer.status == 0 && !state.is_empty()).then(|| state.to_owned())
     }
@@ -408,8 +373,7 @@ impl Process {
             host: environment
                 .split('\0')
                 .find_map(|pair| {
-                    pair.strip_prefix("ASSAY_TEST_HOST=")
-                        .or(pair.strip_prefix("SLURMD_NODENAME="))
+                    pair.strip_prefix("ASSAY_TEST_HOST=").or(pair.strip_prefix("SLURMD_NODENAME="))
                 })
                 .map(str::to_owned),
         })
@@ -421,9 +385,7 @@ fn cannot_start() -> Option<String> {
         return Some("a Slurm cluster in namespaces needs root".to_owned());
     }
     for program in PROGRAMS {
-        let found = PATH
-            .split(':')
-            .any(|folder| Path::new(folder).join(program).exists());
+        let found = PATH.split(':').any(|folder| Path::new(folder).join(program).exists());
         if !found {
             return Some(format!(
                 "{program} is missing; scripts/ensure-packages installs slurmctld, slurmd, \

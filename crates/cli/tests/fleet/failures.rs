@@ -89,18 +89,12 @@ fn every_row_of_the_table() {
     cluster.start_host(twice);
     cluster.start_node_daemon(daemon);
     let journal = bench.folder(lost, &bench.serial(lost)).join("journal.log");
-    cluster.wait("the drive is missed", || {
-        text_so_far(&journal).contains("\"drive-lost\"")
-    });
+    cluster.wait("the drive is missed", || text_so_far(&journal).contains("\"drive-lost\""));
     fs::write(&drive, vec![7; 4 << 20]).unwrap();
     // One drive is in another host from now on.
     let moved = bench.serial(gone);
     let store = bench.store().display().to_string();
-    cluster
-        .assay(&format!(
-            "fleet inventory --host {gone} --remove --store {store}"
-        ))
-        .expect(0);
+    cluster.assay(&format!("fleet inventory --host {gone} --remove --store {store}")).expect(0);
     bench.show(shelf, &moved);
     // The second loss of power of a host, once it measures again.
     let before = bench.finished(twice, &bench.serial(twice)).len();
@@ -124,11 +118,7 @@ fn every_row_of_the_table() {
     // A later attempt resumes a lost drive that is back.
     assert_eq!(bench.status(&bench.serial(lost))["attempts"], 2);
     let begun = text_so_far(&journal).matches("\"cell_start\"").count();
-    assert_eq!(
-        begun,
-        REAL_TIME_CELLS + 1,
-        "the cell under way was begun again"
-    );
+    assert_eq!(begun, REAL_TIME_CELLS + 1, "the cell under way was begun again");
     // An orphan of a killed step daemon is not disturbed; one whose node daemon returns while it
     // measures is killed by Slurm, with its cell.
     for (orphan, cut_off) in [(step, 0), (daemon, 1)] {
@@ -152,13 +142,8 @@ enum Victim {
     Host,
 }
 
-const VICTIMS: [Victim; 5] = [
-    Victim::Run,
-    Victim::Task,
-    Victim::Step,
-    Victim::Daemon,
-    Victim::Host,
-];
+const VICTIMS: [Victim; 5] =
+    [Victim::Run, Victim::Task, Victim::Step, Victim::Daemon, Victim::Host];
 
 #[test]
 fn ten_random_schedules_of_kills_lose_nothing_durable() {

@@ -10,15 +10,9 @@
 //! Slurm's own behaviour beyond what assay relies on; performance, but for the ignored `scaling`
 //! (`make fleet-scaling`). Without root or Slurm's packages the tests are skipped with a message.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
-#[allow(
-    dead_code,
-    reason = "shared with the end-to-end tests, which use the rest"
-)]
+#[allow(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
 #[path = "../e2e/fixture.rs"]
 mod fixture;
 

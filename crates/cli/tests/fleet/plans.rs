@@ -15,9 +15,7 @@ const HOSTS: std::ops::Range<usize> = 4..24;
 /// Journal entries with results, by serial. Times of day and self-audits of the host differ.
 fn results(cluster: &Cluster, plan: &str) -> BTreeMap<String, Vec<Value>> {
     let collected = cluster
-        .assay(&format!(
-            "fleet collect {plan}.toml -o {plan}-collected --json"
-        ))
+        .assay(&format!("fleet collect {plan}.toml -o {plan}-collected --json"))
         .expect(0)
         .json();
     assert_eq!(collected["complete"], 40, "{collected:#}");
@@ -65,35 +63,19 @@ fn forty_drives_by_slurm_and_by_one_process_give_the_same_results() {
     let hosts: Vec<String> = HOSTS.map(|host| format!("d{host}")).collect();
     let store = cluster.path("queued-store").display().to_string();
     for host in &hosts {
-        cluster
-            .assay(&format!("fleet inventory --host {host} --store {store}"))
-            .expect(0);
+        cluster.assay(&format!("fleet inventory --host {host} --store {store}")).expect(0);
     }
-    let submitted = cluster
-        .assay("fleet submit queued.toml --json")
-        .expect(0)
-        .json();
+    let submitted = cluster.assay("fleet submit queued.toml --json").expect(0).json();
     let made = submitted["made"].as_array().unwrap();
     assert_eq!((made.len(), &submitted["drives"]), (20, &40.into()));
     // Again, while they run: nothing is made twice.
-    let again = cluster
-        .assay("fleet submit queued.toml --json")
-        .expect(0)
-        .json();
+    let again = cluster.assay("fleet submit queued.toml --json").expect(0).json();
     assert_eq!(again["made"], serde_json::json!([]), "{again:#}");
-    let status = |plan: &str| {
-        cluster
-            .assay(&format!("fleet status {plan}.toml --json"))
-            .expect(0)
-            .json()
-    };
-    cluster.wait("all drives are done", || {
-        status("queued")["counts"]["done"] == 40
-    });
+    let status =
+        |plan: &str| cluster.assay(&format!("fleet status {plan}.toml --json")).expect(0).json();
+    cluster.wait("all drives are done", || status("queued")["counts"]["done"] == 40);
     let here: String = hosts.iter().map(|host| format!(" --host {host}")).collect();
-    cluster
-        .assay(&format!("fleet submit one.toml --here{here}"))
-        .expect(0);
+    cluster.assay(&format!("fleet submit one.toml --here{here}")).expect(0);
     assert_eq!(status("queued")["drives"], status("one")["drives"]);
     let (queued, one) = (results(cluster, "queued"), results(cluster, "one"));
     assert_eq!(queued.len(), 40);
@@ -158,14 +140,8 @@ fn a_cancelled_plan_stays_cancelled_even_when_the_queue_brings_its_job_back() {
             &format!("--wrap=exec {task}"),
         ],
     );
-    cluster.wait("it has ended", || {
-        cluster.job_state(again.trim()).as_deref() == Some("FAILED")
-    });
-    assert!(
-        text_so_far(&output).contains("the plan was cancelled"),
-        "{}",
-        text_so_far(&output)
-    );
+    cluster.wait("it has ended", || cluster.job_state(again.trim()).as_deref() == Some("FAILED"));
+    assert!(text_so_far(&output).contains("the plan was cancelled"), "{}", text_so_far(&output));
     let after = text_so_far(&bench.folder("d0", &serial).join("journal.log"));
     assert_eq!(before, after, "nothing was measured");
     bench.fleet("submit", "--resume").expect(0);
@@ -187,15 +163,10 @@ fn a_serial_on_two_hosts_is_refused_until_one_is_removed() {
     assert_eq!(submitted["left_out"][0]["reason"], "on_several_hosts");
     assert_eq!(bench.status(&serial)["state"], "refused");
     let store = bench.store().display().to_string();
-    cluster
-        .assay(&format!(
-            "fleet inventory --host d0 --remove --store {store}"
-        ))
-        .expect(0);
+    cluster.assay(&format!("fleet inventory --host d0 --remove --store {store}")).expect(0);
     assert_eq!(bench.submit().len(), 1);
-    cluster.wait("it is measured on the other host", || {
-        bench.status(&serial)["state"] == "running"
-    });
+    cluster
+        .wait("it is measured on the other host", || bench.status(&serial)["state"] == "running");
     assert_eq!(bench.status(&serial)["host"], "d1");
     // While it runs there, the first host reports it again: no second attempt is made.
     bench.publish("d0");
@@ -221,12 +192,6 @@ fn a_job_near_its_time_limit_ends_with_its_cell_and_queues_itself_again() {
     assert!(attempts > 1, "the job was not queued again");
     // No cell was cut off, and the job is the same.
     let journal = text_so_far(&bench.folder("d0", &serial).join("journal.log"));
-    assert_eq!(
-        journal.matches("\"cell_start\"").count(),
-        REAL_TIME_CELLS,
-        "{journal}"
-    );
-    cluster.wait("the job has ended", || {
-        cluster.job_state(&job).as_deref() == Some("COMPLETED")
-    });
+    assert_eq!(journal.matches("\"cell_start\"").count(), REAL_TIME_CELLS, "{journal}");
+    cluster.wait("the job has ended", || cluster.job_state(&job).as_deref() == Some("COMPLETED"));
 }

@@ -37,12 +37,7 @@ fn jobs_run_are_cancelled_and_come_back_after_a_power_loss() {
         "echo began on $SLURMD_NODENAME; [ -e $ASSAY_FLEET_DIR/boot ] || { touch \
          $ASSAY_FLEET_DIR/boot; exec sleep 600; }; echo again",
     );
-    let ended = submit(
-        cluster,
-        "ended",
-        "d1",
-        "echo $SLURMD_NODENAME; assay --version",
-    );
+    let ended = submit(cluster, "ended", "d1", "echo $SLURMD_NODENAME; assay --version");
     let cancelled = submit(cluster, "cancelled", "d2", "echo began; exec sleep 600");
     cluster.wait("the jobs have begun", || {
         output("lost").contains("began") && output("cancelled").contains("began")
@@ -67,11 +62,7 @@ fn jobs_run_are_cancelled_and_come_back_after_a_power_loss() {
     cluster.wait("the short job has ended", || {
         cluster.job_state(&ended).as_deref() == Some("COMPLETED")
     });
-    assert!(
-        output("ended").starts_with("d1\nassay "),
-        "{}",
-        output("ended")
-    );
+    assert!(output("ended").starts_with("d1\nassay "), "{}", output("ended"));
     cluster.wait_for_loss_of("d0");
     cluster.start_host("d0");
     cluster.wait("the lost job has run again", || {
@@ -84,9 +75,7 @@ fn jobs_run_are_cancelled_and_come_back_after_a_power_loss() {
     // the state of its drives.
     cluster.wait_for_loss_of("d3");
     std::fs::write(cluster.work_of("d3").join("go"), "").unwrap();
-    cluster.wait("the orphan has ended", || {
-        output("orphan").contains("ended")
-    });
+    cluster.wait("the orphan has ended", || output("orphan").contains("ended"));
     cluster.start_node_daemon("d3");
     cluster.wait("the queue is done with it", || {
         let state = cluster.job_state(&orphan);
@@ -104,17 +93,12 @@ fn each_host_shows_its_own_drives() {
         return;
     };
     let serials = |host: &str| {
-        let inventory = cluster
-            .assay(&format!("fleet inventory --host {host} --json"))
-            .expect(0)
-            .json();
+        let inventory =
+            cluster.assay(&format!("fleet inventory --host {host} --json")).expect(0).json();
         let drives = inventory["drives"].as_array().unwrap().clone();
-        let simulated = drives
-            .iter()
-            .filter(|d| d["spec"].as_str().is_some_and(|s| s.starts_with("sim:")));
-        simulated
-            .map(|d| d["serial"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
+        let simulated =
+            drives.iter().filter(|d| d["spec"].as_str().is_some_and(|s| s.starts_with("sim:")));
+        simulated.map(|d| d["serial"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     for (host, lots) in [("d0", [1, 2]), ("d1", [3, 4])] {
         let drives = lots.map(|lot| format!("sim:samsung-951,lot={lot}"));
@@ -136,9 +120,7 @@ fn nothing_of_a_cluster_outlives_it() {
     let text = folder.to_str().unwrap().to_owned();
     let job = submit(&cluster, "long", "d1", "exec sleep 600");
     cluster.wait("the job has begun", || {
-        !cluster
-            .processes(|p| p.command.contains("sleep 600"))
-            .is_empty()
+        !cluster.processes(|p| p.command.contains("sleep 600")).is_empty()
     });
     // The controller comes back with its state: all but the orders of its last seconds, so the job
     // may wait again.

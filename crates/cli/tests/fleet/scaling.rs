@@ -32,21 +32,10 @@ fn used(cluster: &Cluster) -> Use {
         // proc(5): utime, stime, cutime, cstime are fields 14 to 17; the name in parentheses may
         // have blanks.
         let stat = text("stat").unwrap_or_default();
-        let fields = stat
-            .rsplit(')')
-            .next()
-            .unwrap_or_default()
-            .split_whitespace();
-        ticks += fields
-            .skip(11)
-            .take(4)
-            .filter_map(|f| f.parse::<u64>().ok())
-            .sum::<u64>();
+        let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        ticks += fields.skip(11).take(4).filter_map(|f| f.parse::<u64>().ok()).sum::<u64>();
     }
-    Use {
-        memory_mb: memory_kib as f64 * 1024.0 / 1e6,
-        processor_s: ticks as f64 / ticks_per_s,
-    }
+    Use { memory_mb: memory_kib as f64 * 1024.0 / 1e6, processor_s: ticks as f64 / ticks_per_s }
 }
 
 #[test]
@@ -81,12 +70,7 @@ fn scaling_table() {
         cluster.wait("all tasks have ended", || {
             let left = cluster.run(
                 "squeue",
-                &[
-                    "--noheader",
-                    "--states=PENDING,RUNNING,COMPLETING",
-                    "--jobs",
-                    job.trim(),
-                ],
+                &["--noheader", "--states=PENDING,RUNNING,COMPLETING", "--jobs", job.trim()],
             );
             left.stdout.trim().is_empty()
         });

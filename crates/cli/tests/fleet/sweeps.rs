@@ -39,23 +39,16 @@ fn a_sweep_on_several_hosts_gives_the_table_of_one_process() {
     let sweep = |name: &str, chunk: &str| {
         let store = cluster.path(format!("{name}-store"));
         let text = SWEEP.replace("CHUNK", chunk);
-        cluster.write(
-            format!("{name}.toml"),
-            text.replace("STORE", store.to_str().unwrap()),
-        );
+        cluster.write(format!("{name}.toml"), text.replace("STORE", store.to_str().unwrap()));
     };
     sweep("alone", "4");
     sweep("array", "1");
     assert_eq!(missing(cluster, "array"), "0-5\n");
     let job = submit_array(cluster, "array", "0-5");
-    cluster
-        .assay("fleet sweep alone.toml -o alone.csv")
-        .expect(0);
+    cluster.assay("fleet sweep alone.toml -o alone.csv").expect(0);
     let all = printed_by(cluster, &job, "array", 6);
     assert_eq!(missing(cluster, "array"), "\n", "{all:#?}");
-    cluster
-        .assay("fleet sweep array.toml -o array.csv")
-        .expect(0);
+    cluster.assay("fleet sweep array.toml -o array.csv").expect(0);
     let table = |name: &str| text_so_far(&cluster.path(name));
     assert_eq!(table("alone.csv"), table("array.csv"));
     assert_eq!(table("alone.csv").lines().count(), 1 + 6 * 4);
@@ -91,14 +84,10 @@ fn the_starts_of_a_fit_on_several_hosts_give_the_profile_of_one_process() {
         cluster.write(format!("{name}.toml"), text);
     }
     let job = submit_array(cluster, "fit-array", "0-2");
-    cluster
-        .assay("fleet sweep fit-alone.toml -o alone-drive.toml")
-        .expect(0);
+    cluster.assay("fleet sweep fit-alone.toml -o alone-drive.toml").expect(0);
     let all = printed_by(cluster, &job, "fit-array", 3);
     assert_eq!(missing(cluster, "fit-array"), "\n", "{all:#?}");
-    cluster
-        .assay("fleet sweep fit-array.toml -o array-drive.toml")
-        .expect(0);
+    cluster.assay("fleet sweep fit-array.toml -o array-drive.toml").expect(0);
     let profile = |name: &str| text_so_far(&cluster.path(name));
     assert_eq!(profile("alone-drive.toml"), profile("array-drive.toml"));
     assert!(profile("alone-drive.toml").contains("figures.csv"));

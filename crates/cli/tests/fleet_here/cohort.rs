@@ -26,19 +26,14 @@ fn outliers(cohort: &Value) -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn the_one_drive_with_slower_flash_is_found_in_its_lot() {
     let fixture = Fixture::new();
-    let profile = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../profiles/samsung-951.toml"
-    );
+    let profile = concat!(env!("CARGO_MANIFEST_DIR"), "/../../profiles/samsung-951.toml");
     let profile = fs::read_to_string(profile).unwrap();
     // Sense times a tenth longer than those of the lot, which vary by 2 %.
     let slower = profile.replace("value = [34_000, 42_500]", "value = [37_400, 46_750]");
     assert_ne!(slower, profile);
     fixture.write("slow.toml", &slower);
     let slow = fixture.path("slow.toml").display().to_string();
-    let lot: String = (1..=15)
-        .map(|seed| format!("sim:samsung-951,lot=1,seed={seed}\n"))
-        .collect();
+    let lot: String = (1..=15).map(|seed| format!("sim:samsung-951,lot=1,seed={seed}\n")).collect();
     fixture.write("drives/alpha", &format!("{lot}sim:{slow},lot=1,seed=99\n"));
     fixture.plan("model = \"SAMSUNG\"", "share = \"together\"\nscale = 0.05");
     let submit = ["fleet", "submit", "plan.toml", "--here", "--host", "alpha"];
@@ -47,10 +42,7 @@ fn the_one_drive_with_slower_flash_is_found_in_its_lot() {
     let found = outliers(&cohort["cohort"]);
     let serials: Vec<&str> = found.keys().map(String::as_str).collect();
     assert_eq!(serials, ["SIM-SAMSUNG-951-L1-99"], "{found:#?}");
-    assert!(
-        found.values().all(|figures| figures.len() >= 3),
-        "{found:#?}"
-    );
+    assert!(found.values().all(|figures| figures.len() >= 3), "{found:#?}");
     let page = fs::read_to_string(fixture.path("cohort.html")).unwrap();
     assert!(page.contains("SIM-SAMSUNG-951-L1-99"));
     // The lot alone has none.

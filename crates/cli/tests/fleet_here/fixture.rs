@@ -56,10 +56,7 @@ impl Fixture {
         fs::write(&text, format!("#!/bin/sh\nPATH=/usr/bin:/bin\n{body}\n")).unwrap();
         fs::set_permissions(&text, PermissionsExt::from_mode(0o755)).unwrap();
         // Written by another process: what a process has open for writing cannot be executed.
-        let copy = Command::new("cp")
-            .arg(&text)
-            .arg(self.path("bin").join(name))
-            .status();
+        let copy = Command::new("cp").arg(&text).arg(self.path("bin").join(name)).status();
         assert!(copy.unwrap().success());
     }
 

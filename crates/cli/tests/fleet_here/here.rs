@@ -3,16 +3,8 @@
 use crate::fixture::{Fixture, MODEL};
 
 /// `submit` as both hosts.
-const SUBMIT: [&str; 8] = [
-    "fleet",
-    "submit",
-    "plan.toml",
-    "--here",
-    "--host",
-    "alpha",
-    "--host",
-    "beta",
-];
+const SUBMIT: [&str; 8] =
+    ["fleet", "submit", "plan.toml", "--here", "--host", "alpha", "--host", "beta"];
 
 #[test]
 fn eight_drives_of_two_hosts_are_measured_once() {
@@ -26,12 +18,7 @@ fn eight_drives_of_two_hosts_are_measured_once() {
     let drives = first["drives"].as_array().unwrap();
     let hosts = |host: &str| drives.iter().filter(|d| d["host"] == host).count();
     assert_eq!((hosts("alpha"), hosts("beta")), (4, 4));
-    assert!(
-        drives
-            .iter()
-            .all(|d| d["attempts"] == 1 && d["progress"] == 1.0),
-        "{first:#}"
-    );
+    assert!(drives.iter().all(|d| d["attempts"] == 1 && d["progress"] == 1.0), "{first:#}");
     // Again: nothing is left to do, and no drive has another attempt.
     let again = fixture.json(&SUBMIT);
     assert_eq!(again["drives"], first["drives"]);
@@ -42,10 +29,7 @@ fn eight_drives_of_two_hosts_are_measured_once() {
 #[test]
 fn a_cancelled_plan_measures_nothing_more() {
     let fixture = Fixture::new();
-    fixture.plan(
-        &format!("model = \"{MODEL}\""),
-        "share = \"together\"\nscale = 0.02",
-    );
+    fixture.plan(&format!("model = \"{MODEL}\""), "share = \"together\"\nscale = 0.02");
     let alpha = &SUBMIT[..6];
     fixture.json(alpha);
     fixture.text(0, &["fleet", "cancel", "plan.toml", "--here"]);
@@ -101,11 +85,7 @@ fn a_lost_drive_is_a_finding_and_the_others_of_its_host_are_measured() {
     let status: serde_json::Value = serde_json::from_str(&fixture.text(130, &words)).unwrap();
     let drive = |at: usize| {
         let drive = &status["drives"][at];
-        (
-            drive["state"].as_str().unwrap(),
-            drive["reason"].as_str(),
-            drive["attempts"].as_u64(),
-        )
+        (drive["state"].as_str().unwrap(), drive["reason"].as_str(), drive["attempts"].as_u64())
     };
     assert_eq!(drive(0), ("interrupted", Some("drive-lost"), Some(1)));
     assert_eq!(drive(1), ("done", None, Some(1)));
@@ -124,16 +104,9 @@ fn a_plan_that_finds_no_drive_is_an_error() {
 #[test]
 fn tasks_and_their_runs_write_events_that_are_no_reasons() {
     let fixture = Fixture::new();
-    fixture.write(
-        "drives/alpha",
-        "sim:samsung-951,lot=1,seed=1,fault=vanish@30000\n",
-    );
+    fixture.write("drives/alpha", "sim:samsung-951,lot=1,seed=1,fault=vanish@30000\n");
     fixture.plan(&format!("model = \"{MODEL}\""), "scale = 0.05");
-    let words: Vec<&str> = SUBMIT[..6]
-        .iter()
-        .copied()
-        .chain(["--log", "info"])
-        .collect();
+    let words: Vec<&str> = SUBMIT[..6].iter().copied().chain(["--log", "info"]).collect();
     let stderr = fixture.error(130, &words);
     let serial = "SIM-SAMSUNG-951-L1-1";
     for event in [
@@ -152,8 +125,5 @@ fn tasks_and_their_runs_write_events_that_are_no_reasons() {
         .unwrap();
     let path = String::from_utf8(found.stdout).unwrap();
     let messages = std::fs::read_to_string(path.trim()).unwrap();
-    assert!(
-        messages.contains("WARN assay_execute::events: drive lost"),
-        "{messages}"
-    );
+    assert!(messages.contains("WARN assay_execute::events: drive lost"), "{messages}");
 }

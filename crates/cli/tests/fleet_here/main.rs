@@ -8,10 +8,7 @@
 //! # Non-goals
 //! No Slurm; no performance.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
 mod cohort;
 mod fixture;

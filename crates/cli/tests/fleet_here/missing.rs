@@ -17,14 +17,10 @@ type Damage = fn(&Path);
 /// Two drives, measured.
 fn measured() -> Fixture {
     let fixture = Fixture::new();
-    let lines: String = (1..=2)
-        .map(|seed| format!("sim:samsung-951,lot=1,seed={seed}\n"))
-        .collect();
+    let lines: String =
+        (1..=2).map(|seed| format!("sim:samsung-951,lot=1,seed={seed}\n")).collect();
     fixture.write("drives/alpha", &lines);
-    fixture.plan(
-        &format!("model = \"{MODEL}\""),
-        "share = \"together\"\nscale = 0.01",
-    );
+    fixture.plan(&format!("model = \"{MODEL}\""), "share = \"together\"\nscale = 0.01");
     assert_eq!(fixture.json(&SUBMIT)["counts"]["done"], 2);
     fixture
 }
@@ -46,11 +42,7 @@ fn store_of(fixture: &Fixture) -> PathBuf {
 /// Names the drive, the task, the folder and what to do.
 #[track_caller]
 fn names_it(text: &str, case: &str) {
-    let words = [
-        serial(1),
-        "host alpha (attempt".to_owned(),
-        "00-quick".to_owned(),
-    ];
+    let words = [serial(1), "host alpha (attempt".to_owned(), "00-quick".to_owned()];
     for word in words {
         assert!(text.contains(&word), "{case}: {word} is missing in {text}");
     }
@@ -63,10 +55,7 @@ fn a_lost_run_folder_is_named_and_the_others_are_delivered() {
     let one = run_of(&runs, 1);
     let keep = fixture.path("keep");
     let copy = |from: &Path, to: &Path| {
-        let done = std::process::Command::new("/bin/cp")
-            .arg("-a")
-            .args([from, to])
-            .status();
+        let done = std::process::Command::new("/bin/cp").arg("-a").args([from, to]).status();
         assert!(done.unwrap().success());
     };
     copy(&one, &keep);
@@ -76,18 +65,10 @@ fn a_lost_run_folder_is_named_and_the_others_are_delivered() {
             fs::remove_dir_all(run).unwrap();
             fs::create_dir(run).unwrap();
         }),
-        ("manifest.json", |run| {
-            fs::remove_file(run.join("manifest.json")).unwrap()
-        }),
-        ("manifest.json", |run| {
-            fs::write(run.join("manifest.json"), "").unwrap()
-        }),
-        ("SHA256SUMS", |run| {
-            fs::remove_file(run.join("SHA256SUMS")).unwrap()
-        }),
-        ("journal", |run| {
-            fs::remove_dir_all(run.join("journal")).unwrap()
-        }),
+        ("manifest.json", |run| fs::remove_file(run.join("manifest.json")).unwrap()),
+        ("manifest.json", |run| fs::write(run.join("manifest.json"), "").unwrap()),
+        ("SHA256SUMS", |run| fs::remove_file(run.join("SHA256SUMS")).unwrap()),
+        ("journal", |run| fs::remove_dir_all(run.join("journal")).unwrap()),
     ];
     for (number, (what, damage)) in damages.into_iter().enumerate() {
         damage(&one);
@@ -109,13 +90,8 @@ fn a_lost_run_folder_is_named_and_the_others_are_delivered() {
         let status: Value = serde_json::from_str(&fixture.text(4, &words)).unwrap();
         assert_eq!(status["counts"]["data_missing"], 1, "{status:#}");
         assert_eq!(status["counts"]["done"], 1);
-        let folder = status["drives"][0]["missing"][0]["folder"]
-            .as_str()
-            .unwrap();
-        assert!(
-            folder.ends_with(&format!("{}/00-quick", serial(1))),
-            "{folder}"
-        );
+        let folder = status["drives"][0]["missing"][0]["folder"].as_str().unwrap();
+        assert!(folder.ends_with(&format!("{}/00-quick", serial(1))), "{folder}");
         let cohort = fixture.text(4, &COHORT);
         names_it(&cohort, what);
         assert!(cohort.contains("1 simulated drive"), "{cohort}");
@@ -126,15 +102,8 @@ fn a_lost_run_folder_is_named_and_the_others_are_delivered() {
     }
     // All are lost: still the same error, not that there is nothing.
     fs::remove_dir_all(&runs).unwrap();
-    names_it(
-        &fixture.error(4, &["fleet", "collect", "plan.toml", "-o", "none"]),
-        "all",
-    );
-    assert!(
-        fixture
-            .error(4, &COHORT)
-            .contains("finished drives are missing")
-    );
+    names_it(&fixture.error(4, &["fleet", "collect", "plan.toml", "-o", "none"]), "all");
+    assert!(fixture.error(4, &COHORT).contains("finished drives are missing"));
 }
 
 #[test]
@@ -182,10 +151,7 @@ fn a_collected_folder_that_is_gone_is_named_by_the_cohort_and_collected_again() 
         let error = fixture.error(4, &cohort);
         assert!(error.contains("assay fleet collect PLAN -o DIR"), "{error}");
         let again = fixture.json(&collect);
-        assert_eq!(
-            (&again["fetched"], &again["complete"]),
-            (&1.into(), &2.into())
-        );
+        assert_eq!((&again["fetched"], &again["complete"]), (&1.into(), &2.into()));
         fixture.text(0, &cohort);
     }
 }

@@ -8,11 +8,7 @@ use crate::fixture::{Fixture, MODEL};
 const HERE: [&str; 5] = ["--here", "--host", "alpha", "--host", "beta"];
 
 fn plan(here: &[&'static str]) -> Vec<&'static str> {
-    ["fleet", "plan", "plan.toml"]
-        .iter()
-        .chain(here)
-        .copied()
-        .collect()
+    ["fleet", "plan", "plan.toml"].iter().chain(here).copied().collect()
 }
 
 #[test]
@@ -22,9 +18,7 @@ fn an_inventory_names_the_drives_of_a_host() {
     assert_eq!(inventory["host"], "alpha");
     let drives = inventory["drives"].as_array().unwrap();
     let simulated = drives.iter().filter(|drive| drive["simulated"] == true);
-    let serials: Vec<&str> = simulated
-        .map(|drive| drive["serial"].as_str().unwrap())
-        .collect();
+    let serials: Vec<&str> = simulated.map(|drive| drive["serial"].as_str().unwrap()).collect();
     let expected: Vec<String> = (1..=4).map(|n| format!("SIM-SAMSUNG-951-L1-{n}")).collect();
     assert_eq!(serials, expected);
     let text = fixture.text(0, &["fleet", "inventory", "--host", "alpha"]);
@@ -39,17 +33,11 @@ fn a_plan_shows_what_would_run_where() {
         "serials.txt",
         "SIM-SAMSUNG-951-L1-1\nSIM-SAMSUNG-951-L1-2\nSIM-SAMSUNG-951-L2-3\nGONE-1\n",
     );
-    fixture.plan(
-        "serials = \"serials.txt\"\ngroups = \"lot\"",
-        "share = \"together\"",
-    );
+    fixture.plan("serials = \"serials.txt\"\ngroups = \"lot\"", "share = \"together\"");
     let text = fixture.text(0, &plan(&HERE));
     insta::assert_snapshot!("plan", text);
     let json = fixture.json(&plan(&HERE));
-    assert_eq!(
-        json["hosts"][1]["drives"][0]["serial"],
-        "SIM-SAMSUNG-951-L2-3"
-    );
+    assert_eq!(json["hosts"][1]["drives"][0]["serial"], "SIM-SAMSUNG-951-L2-3");
     assert_eq!(json["hosts"][1]["drives"][0]["group"], "2");
     assert_eq!(json["left_out"][0]["reason"], "not_found");
     assert_eq!(json["share"], json!("together"));
@@ -93,10 +81,7 @@ fn errors_of_plans_end_before_anything_runs() {
     // Destroying without a list is refused.
     fixture.plan("model = \"M\"", "destroy = true");
     let refused = fixture.error(3, &plan(&HERE));
-    assert!(
-        refused.contains("destroy = true needs the serials"),
-        "{refused}"
-    );
+    assert!(refused.contains("destroy = true needs the serials"), "{refused}");
     let schema = fixture.text(0, &["fleet", "plan", "--schema"]);
     assert!(schema.contains("\"$schema\"") && schema.contains("minimum_effect"));
 }
@@ -104,10 +89,7 @@ fn errors_of_plans_end_before_anything_runs() {
 #[test]
 fn a_plan_tells_the_share_of_the_endurance_and_keeps_a_limit() {
     let fixture = Fixture::new();
-    fixture.write(
-        "serials.txt",
-        "SIM-SAMSUNG-951-L1-1\nSIM-SAMSUNG-951-L1-2\n",
-    );
+    fixture.write("serials.txt", "SIM-SAMSUNG-951-L1-1\nSIM-SAMSUNG-951-L1-2\n");
     let consistency = |drives: &str, run: &str| {
         fixture.plan(
             &format!("serials = \"serials.txt\"\n{drives}"),
@@ -125,10 +107,7 @@ fn a_plan_tells_the_share_of_the_endurance_and_keeps_a_limit() {
     let json = fixture.json(&plan(&HERE));
     let share = &json["hosts"][0]["drives"][0]["endurance"];
     assert_eq!(share["rated_by"], "simulated");
-    assert!(
-        share["by_size_pct"].as_f64() < share["most_pct"].as_f64(),
-        "{share}"
-    );
+    assert!(share["by_size_pct"].as_f64() < share["most_pct"].as_f64(), "{share}");
     consistency("endurance_tb = 75", "endurance_limit_pct = 0.01");
     let json = fixture.json(&plan(&HERE));
     assert_eq!(json["hosts"], json!([]));

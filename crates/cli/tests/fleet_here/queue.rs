@@ -21,10 +21,7 @@ fn slurm(fixture: &Fixture) {
 fn publish(fixture: &Fixture) {
     let store = fixture.path("store").display().to_string();
     for host in ["alpha", "beta"] {
-        fixture.text(
-            0,
-            &["fleet", "inventory", "--host", host, "--store", &store],
-        );
+        fixture.text(0, &["fleet", "inventory", "--host", host, "--store", &store]);
     }
 }
 
@@ -43,10 +40,7 @@ fn jobs_are_made_once_and_a_cancelled_plan_stays_cancelled() {
     assert_eq!(again["made"].as_array().unwrap().len(), 0);
     assert_eq!(again["present"].as_array().unwrap().len(), 2);
     let metrics = fixture.path("fleet.prom").display().to_string();
-    let status = fixture.text(
-        0,
-        &["fleet", "status", "plan.toml", "--openmetrics", &metrics],
-    );
+    let status = fixture.text(0, &["fleet", "status", "plan.toml", "--openmetrics", &metrics]);
     insta::assert_snapshot!("status", status);
     let metrics = fs::read_to_string(metrics).unwrap();
     assert!(metrics.contains("state=\"waiting\"} 8\n"), "{metrics}");
@@ -71,17 +65,10 @@ fn destroying_takes_three_confirmations() {
     let fixture = Fixture::new();
     slurm(&fixture);
     publish(&fixture);
-    fixture.write(
-        "serials.txt",
-        "SIM-SAMSUNG-951-L1-1\nSIM-SAMSUNG-951-L2-1\n",
-    );
+    fixture.write("serials.txt", "SIM-SAMSUNG-951-L1-1\nSIM-SAMSUNG-951-L2-1\n");
     let (serials, destroy) = ("serials = \"serials.txt\"", "destroy = true");
     let submit = |count: &'static [&str]| -> Vec<&'static str> {
-        ["fleet", "submit", "plan.toml"]
-            .iter()
-            .chain(count)
-            .copied()
-            .collect()
+        ["fleet", "submit", "plan.toml"].iter().chain(count).copied().collect()
     };
     fixture.plan(serials, destroy);
     for (count, message) in [
@@ -109,24 +96,13 @@ fn a_missing_or_failing_queue_is_an_error_that_loses_nothing() {
     publish(&fixture);
     fixture.plan(&format!("model = \"{MODEL}\""), "place = \"drive\"");
     let missing = fixture.error(4, &["fleet", "submit", "plan.toml"]);
-    assert!(
-        missing.contains("cannot start squeue") && missing.contains("--here"),
-        "{missing}"
-    );
+    assert!(missing.contains("cannot start squeue") && missing.contains("--here"), "{missing}");
     slurm(&fixture);
     let submitted = fixture.json(&["fleet", "submit", "plan.toml"]);
     assert_eq!(submitted["made"].as_array().unwrap().len(), 8);
     // A host that is gone.
     let store = fixture.path("store").display().to_string();
-    let remove = [
-        "fleet",
-        "inventory",
-        "--remove",
-        "--store",
-        &store,
-        "--host",
-        "beta",
-    ];
+    let remove = ["fleet", "inventory", "--remove", "--store", &store, "--host", "beta"];
     fixture.text(0, &remove);
     let plan = fixture.json(&["fleet", "plan", "plan.toml"]);
     assert_eq!(plan["hosts"].as_array().unwrap().len(), 1);
@@ -153,9 +129,8 @@ fn a_task_that_must_be_queued_again_asks_slurm() {
     let lock = fs::File::create(fixture.path("work/alpha.lock")).unwrap();
     lock.lock().unwrap();
     let store = fixture.path("store").display().to_string();
-    let mut words = vec![
-        "fleet", "task", "--store", &store, "--plan", id, "--host", "alpha", "--poll", "1",
-    ];
+    let mut words =
+        vec!["fleet", "task", "--store", &store, "--plan", id, "--host", "alpha", "--poll", "1"];
     let busy = fixture.error(75, &words);
     assert!(busy.contains("another task measures"), "{busy}");
     assert!(!fixture.path("scontrol.log").exists());

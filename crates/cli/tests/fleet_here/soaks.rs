@@ -93,16 +93,8 @@ fn manifest(drive: usize) -> Manifest {
 fn truth(drive: usize, minute: u32) -> f64 {
     let share = f64::from(minute) / f64::from(60 * HOURS);
     let step = if minute >= STEP { -0.05 } else { 0.0 };
-    let own = if drive == DRIFTING {
-        -0.04 * share
-    } else {
-        0.0
-    };
-    let level = if drive == INTERRUPTED && minute >= 120 {
-        0.1
-    } else {
-        0.0
-    };
+    let own = if drive == DRIFTING { -0.04 * share } else { 0.0 };
+    let level = if drive == INTERRUPTED && minute >= 120 { 0.1 } else { 0.0 };
     step + own + level
 }
 
@@ -113,10 +105,7 @@ fn run_folder(at: &Path, drive: usize) {
     let mut rng = Rng::stream(20, &serial(drive));
     let level = 0.02 * rng.normal();
     let mut noise = rng.normal();
-    let start = |resumed, at: &str| Entry::Start {
-        at: at.to_owned(),
-        resumed,
-    };
+    let start = |resumed, at: &str| Entry::Start { at: at.to_owned(), resumed };
     writer.append(&start(0, "2026-03-14T09:00:00Z")).unwrap();
     for (hour, cell) in (0..HOURS).zip(&manifest.cells) {
         let is_late = drive == INTERRUPTED && hour >= 2;
@@ -125,16 +114,11 @@ fn run_folder(at: &Path, drive: usize) {
             false => format!("2026-03-14T{:02}:00:00Z", 9 + hour),
         };
         if is_late && hour == 2 {
-            writer
-                .finish(RunEnd::Interrupted, "2026-03-14T11:00:00Z")
-                .unwrap();
+            writer.finish(RunEnd::Interrupted, "2026-03-14T11:00:00Z").unwrap();
             writer = RunWriter::resume(&path).unwrap().0;
             writer.append(&start(1, &date(hour))).unwrap();
         }
-        let mut entries = vec![Entry::CellStart {
-            cell: cell.id.clone(),
-            at: date(hour),
-        }];
+        let mut entries = vec![Entry::CellStart { cell: cell.id.clone(), at: date(hour) }];
         let mut totals = JobTotals::default();
         for index in 0..60 {
             let minute = 60 * hour + index;
@@ -149,9 +133,7 @@ fn run_folder(at: &Path, drive: usize) {
             };
             for n in 0..ios {
                 let tail = if n % 50 == 0 { 3.0 } else { 1.0 };
-                reads
-                    .latency
-                    .record(Nanos((800_000.0 / rate * tail) as u64));
+                reads.latency.record(Nanos((800_000.0 / rate * tail) as u64));
             }
             let start = Nanos::from_secs(60 * u64::from(index));
             let interval = Interval {
@@ -182,9 +164,7 @@ fn run_folder(at: &Path, drive: usize) {
         });
         writer.append_all(&entries).unwrap();
     }
-    writer
-        .finish(RunEnd::Complete, "2026-03-14T14:00:00Z")
-        .unwrap();
+    writer.finish(RunEnd::Complete, "2026-03-14T14:00:00Z").unwrap();
 }
 
 fn drift<'c>(cohort: &'c Value, figure: &str) -> &'c Value {
@@ -229,33 +209,19 @@ fn one_drive_drifts_beside_a_step_of_all_and_a_gap_of_another() {
         fs::write(format!("{folder}/soaks.txt"), &text).unwrap();
     }
     let cohort = &document["cohort"];
-    for figure in [
-        "endurance/soak.iops",
-        "endurance/soak.mean_us",
-        "endurance/soak.p99_us",
-    ] {
+    for figure in ["endurance/soak.iops", "endurance/soak.mean_us", "endurance/soak.p99_us"] {
         assert_eq!(drifting(cohort, figure), [serial(DRIFTING)], "{figure}");
         let found = drift(cohort, figure);
         let common = &found["common"][0];
         assert_eq!(common["drifts"], true, "{common}");
         // A step, at its time and of its height.
         let step = [0, 1].map(|at| common["step"][at].as_f64().unwrap());
-        let height = if figure.ends_with("iops") {
-            -0.05
-        } else {
-            0.05
-        };
+        let height = if figure.ends_with("iops") { -0.05 } else { 0.05 };
         assert!((step[0] - f64::from(STEP) / 60.0).abs() < 0.2, "{step:?}");
         assert!((step[1] - height).abs() < 0.01, "{step:?}");
         // The change across the gap is that of the others.
         let gap = &found["values"][INTERRUPTED];
-        assert_eq!(
-            (
-                gap["spans"].as_u64(),
-                gap["hours"].as_f64().unwrap().round()
-            ),
-            (Some(2), 4.0)
-        );
+        assert_eq!((gap["spans"].as_u64(), gap["hours"].as_f64().unwrap().round()), (Some(2), 4.0));
         // Bridged, its 10 % would be a change of 15 %.
         let [low, high] = [0, 1].map(|at| gap["relative"]["interval"][at].as_f64().unwrap());
         assert!(-0.1 < low && low < 0.0 && 0.0 < high && high < 0.1, "{gap}");
@@ -267,10 +233,7 @@ fn one_drive_drifts_beside_a_step_of_all_and_a_gap_of_another() {
     // From some 900 us, by the drift and the step together.
     let slower = &drift(cohort, "endurance/soak.mean_us")["values"][DRIFTING]["to_limit"];
     assert_eq!(slower[0], 1000.0);
-    assert!(
-        (1.0..12.0).contains(&slower[1].as_f64().unwrap()),
-        "{slower}"
-    );
+    assert!((1.0..12.0).contains(&slower[1].as_f64().unwrap()), "{slower}");
     // All become warmer by 4.8 degrees together; none of them alone.
     let heat = drift(cohort, "endurance/soak.temperature_c");
     assert_eq!(drifting(cohort, "endurance/soak.temperature_c"), [""; 0]);
@@ -291,10 +254,7 @@ fn one_drive_drifts_beside_a_step_of_all_and_a_gap_of_another() {
         (&Value::from(FAILING), &Value::from(4))
     );
 
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|l| l.contains(&serial(DRIFTING)))
-        .collect();
+    let lines: Vec<&str> = text.lines().filter(|l| l.contains(&serial(DRIFTING))).collect();
     assert_eq!(lines.len(), 3, "{text}");
     assert!(page.contains("id=\"drift\"") && page.contains("Drives that drift"));
     assert!(page.contains(&format!("<title>{}: ", serial(DRIFTING))));

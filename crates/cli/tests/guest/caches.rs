@@ -37,11 +37,7 @@ struct Measured {
 fn job(guest: &mut Guest, words: &str) -> Measured {
     let done = guest.json(&format!("job {words}"));
     let job = &done["jobs"][0];
-    let op = if words.contains("write") {
-        "write"
-    } else {
-        "read"
-    };
+    let op = if words.contains("write") { "write" } else { "read" };
     assert_eq!(number(job, &format!("/{op}/errors")), 0.0);
     Measured {
         hit_pct: job["values"]["cache_hit_pct"].as_f64(),
@@ -75,10 +71,9 @@ fn dm_cache_is_measured_with_the_kernels_own_hit_rate() {
         "echo 0 8192 linear {fast} 0 | dmsetup create meta && echo 0 131072 linear {fast} 8192 | \
          dmsetup create data"
     ));
-    guest.ok(
-        "echo 0 $(blockdev --getsz /dev/mapper/slow) cache /dev/mapper/meta /dev/mapper/data \
-         /dev/mapper/slow 128 1 writeback smq 0 | dmsetup create cached",
-    );
+    guest
+        .ok("echo 0 $(blockdev --getsz /dev/mapper/slow) cache /dev/mapper/meta /dev/mapper/data \
+         /dev/mapper/slow 128 1 writeback smq 0 | dmsetup create cached");
     // Read hits and misses are the fifth and sixth field of the status.
     let counters = "dmsetup status cached | cut -d' ' -f 8,9";
     let pass = |guest: &mut Guest| {
@@ -94,14 +89,9 @@ fn dm_cache_is_measured_with_the_kernels_own_hit_rate() {
         (found, measured.median_ms)
     };
     let (cold, median_ms) = pass(&mut guest);
-    assert!(
-        cold == 0.0 && median_ms >= SLOW_MS,
-        "{cold} %, {median_ms} ms"
-    );
+    assert!(cold == 0.0 && median_ms >= SLOW_MS, "{cold} %, {median_ms} ms");
     // smq promotes a share of the blocks at each pass.
-    let warm = (0..12)
-        .map(|_| pass(&mut guest))
-        .find(|(hits, _)| *hits > 65.0);
+    let warm = (0..12).map(|_| pass(&mut guest)).find(|(hits, _)| *hits > 65.0);
     let (_, median_ms) = warm.expect("most blocks are promoted");
     assert!(median_ms < SLOW_MS, "{median_ms} ms");
 
@@ -109,15 +99,10 @@ fn dm_cache_is_measured_with_the_kernels_own_hit_rate() {
     let serial = serial.as_str().unwrap();
     let sizes = "--set working_set=8MiB --set data_set=96MiB --set burst=1MiB --set runtime=2s \
                  --set settle=1s";
-    let run = guest.json(&format!(
-        "run cache /dev/mapper/cached {sizes} --destroy {serial}"
-    ));
+    let run = guest.json(&format!("run cache /dev/mapper/cached {sizes} --destroy {serial}"));
     let cells = run["runs"][0]["cells"].as_array().unwrap();
     let of = |step: &str| cells.iter().rfind(|cell| cell["step"] == step).unwrap();
-    assert!(
-        cells.iter().all(|cell| cell["state"] == "finished"),
-        "{run:#}"
-    );
+    assert!(cells.iter().all(|cell| cell["state"] == "finished"), "{run:#}");
     let hits = |step: &str| of(step)["values"]["cache_hit_pct"].as_f64();
     assert!(hits("small") > Some(65.0), "{:?}", hits("small"));
     assert!(hits("larger") < hits("small"), "{:?}", hits("larger"));
@@ -139,10 +124,8 @@ fn bcache_is_measured_with_the_kernels_own_hit_rate() {
          /dev/mapper/slow > /sys/fs/bcache/register && echo {fast} > /sys/fs/bcache/register"
     ));
     // Everything is cached, sequential I/O and that of a congested cache as well.
-    guest.ok(
-        "cd /sys/block/bcache0/bcache && echo 0 > sequential_cutoff && echo 0 > \
-         cache/congested_read_threshold_us && echo 0 > cache/congested_write_threshold_us",
-    );
+    guest.ok("cd /sys/block/bcache0/bcache && echo 0 > sequential_cutoff && echo 0 > \
+         cache/congested_read_threshold_us && echo 0 > cache/congested_write_threshold_us");
     let cold = job(
         &mut guest,
         "/dev/bcache0 --rw randread --bs 64k --size 8m --io_size 8m --random_distribution cover \
@@ -160,10 +143,7 @@ fn bcache_is_measured_with_the_kernels_own_hit_rate() {
     );
     let expected = rate(&before, &numbers(&mut guest, counters));
     let found = warm.hit_pct.unwrap();
-    assert!(
-        (found - expected).abs() < 1.0 && found > 95.0,
-        "{found} for {expected}"
-    );
+    assert!((found - expected).abs() < 1.0 && found > 95.0, "{found} for {expected}");
     assert!(warm.median_ms < SLOW_MS, "{} ms", warm.median_ms);
 
     // Write-through waits for the slow drive and leaves nothing dirty, write-back does neither.
@@ -180,10 +160,6 @@ fn bcache_is_measured_with_the_kernels_own_hit_rate() {
     guest.ok("echo writeback > /sys/block/bcache0/bcache/cache_mode");
     let back = job(&mut guest, writes);
     assert!(back.median_ms < SLOW_MS, "{} ms", back.median_ms);
-    assert!(
-        (0.5..=1.1).contains(&back.dirty_mib),
-        "{} MiB",
-        back.dirty_mib
-    );
+    assert!((0.5..=1.1).contains(&back.dirty_mib), "{} MiB", back.dirty_mib);
     guest.end();
 }

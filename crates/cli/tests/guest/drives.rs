@@ -26,10 +26,7 @@ fn list_and_probe_agree_with_nvme_cli() {
 
     // Every drive once, by the serial for --destroy.
     let list = guest.json("list");
-    for (serial, bytes, block) in [
-        ("GUEST-0001", 64 * MIB, 512),
-        ("GUEST-0002", 32 * MIB, 4096),
-    ] {
+    for (serial, bytes, block) in [("GUEST-0001", 64 * MIB, 512), ("GUEST-0002", 32 * MIB, 4096)] {
         let controller = &guest.controller(serial);
         let device = format!("/dev/{controller}n1");
         let drives = list["drives"].as_array().unwrap();
@@ -65,10 +62,7 @@ fn list_and_probe_agree_with_nvme_cli() {
         // The generic device is the same drive.
         let by_generic = guest.json(&format!("probe {generic}"));
         assert_eq!(by_generic["drive"]["serial"], serial, "{by_generic:#}");
-        assert_eq!(
-            by_generic["nvme"]["namespaces"],
-            probe["nvme"]["namespaces"]
-        );
+        assert_eq!(by_generic["nvme"]["namespaces"], probe["nvme"]["namespaces"]);
         let text = guest.assay(&format!("probe {device}")).expect(0);
         for word in ["QEMU NVMe Ctrl", serial, "largest command", "50 degrees C"] {
             assert!(text.stdout.contains(word), "{word}: {text}");
@@ -82,9 +76,7 @@ fn list_and_probe_agree_with_nvme_cli() {
     assert_eq!(rows(&simulated.stdout), rows(&real.stdout), "{simulated}");
 
     // A device that is not a drive, and a missing namespace.
-    guest
-        .assay("probe /dev/nvme7n1")
-        .refuses(2, &["/dev/nvme7n1"]);
+    guest.assay("probe /dev/nvme7n1").refuses(2, &["/dev/nvme7n1"]);
     guest.assay("probe /dev/null").refuses(2, &["/dev/null"]);
 
     not_plain::check(&mut guest);
@@ -158,27 +150,15 @@ fn as_nvme_cli_says(guest: &mut Guest, device: &str, probe: &Value) {
     let states = controller["psds"].as_array().unwrap();
     assert_eq!(ours["power_states"].as_array().unwrap().len(), states.len());
     // Hundredths of a watt unless the scale bit is set.
-    assert_eq!(
-        number(ours, "/power_states/0/max_mw"),
-        number(&states[0], "/max_power") * 10.0
-    );
+    assert_eq!(number(ours, "/power_states/0/max_mw"), number(&states[0], "/max_power") * 10.0);
     assert_eq!(ours["power_states"][0]["entry_us"], states[0]["entry_lat"]);
     assert_eq!(ours["power_states"][0]["current"], Value::Bool(true));
 
     let queues = feature(guest, device, 7);
-    assert_eq!(
-        ours["queues_granted"],
-        json!([(queues & 0xffff) + 1, (queues >> 16) + 1])
-    );
-    assert_eq!(
-        ours["write_cache_on"],
-        Value::Bool(feature(guest, device, 6) & 1 == 1)
-    );
+    assert_eq!(ours["queues_granted"], json!([(queues & 0xffff) + 1, (queues >> 16) + 1]));
+    assert_eq!(ours["write_cache_on"], Value::Bool(feature(guest, device, 6) & 1 == 1));
     let threshold = feature(guest, device, 4) & 0xffff;
-    assert_eq!(
-        number(ours, "/thermal/threshold_c"),
-        threshold as f64 - 273.0
-    );
+    assert_eq!(number(ours, "/thermal/threshold_c"), threshold as f64 - 273.0);
     let vectors = guest.ok(&format!(
         "ls $(readlink -f /sys/block/{}/device/device)/msi_irqs | wc -l",
         device.trim_start_matches("/dev/")
@@ -199,14 +179,8 @@ fn as_nvme_cli_says(guest: &mut Guest, device: &str, probe: &Value) {
     let in_use = (theirs("flbas") & 0xf) as usize;
     let formats = namespace["lbafs"].as_array().unwrap();
     let block = 1_u64 << formats[in_use]["ds"].as_u64().unwrap();
-    assert_eq!(
-        number(found, "/size_bytes"),
-        (theirs("nsze") * block) as f64
-    );
-    assert_eq!(
-        number(found, "/used_bytes"),
-        (theirs("nuse") * block) as f64
-    );
+    assert_eq!(number(found, "/size_bytes"), (theirs("nsze") * block) as f64);
+    assert_eq!(number(found, "/used_bytes"), (theirs("nuse") * block) as f64);
     let reported = found["formats"].as_array().unwrap();
     assert_eq!(reported.len() as u64, theirs("nlbaf") + 1);
     for (ours, theirs) in reported.iter().zip(formats) {
@@ -229,9 +203,6 @@ fn as_nvme_cli_says(guest: &mut Guest, device: &str, probe: &Value) {
         ("error_log_entries", "num_err_log_entries"),
         ("write_commands", "host_write_commands"),
     ] {
-        assert_eq!(
-            number(health, &format!("/{ours}")),
-            number(&smart, &format!("/{theirs}"))
-        );
+        assert_eq!(number(health, &format!("/{ours}")), number(&smart, &format!("/{theirs}")));
     }
 }

@@ -21,9 +21,8 @@ impl Truth {
             "nvme telemetry-log {controller} --output-file=/tmp/model --host-generate=1 >/dev/null"
         ));
         let mut counter = |name: &str| -> f64 {
-            let found = guest.ok(&format!(
-                "tr -d '\\000' </tmp/model | grep -a '{name}: ' | tr -dc 0-9"
-            ));
+            let found =
+                guest.ok(&format!("tr -d '\\000' </tmp/model | grep -a '{name}: ' | tr -dc 0-9"));
             found.trim().parse().unwrap()
         };
         Truth {
@@ -36,9 +35,7 @@ impl Truth {
 /// The conclusions of kind `endurance` with this name: of the step, or of the drive.
 fn conclusions<'v>(run: &'v Value, name: &str) -> Vec<&'v Value> {
     let rows = run["runs"][0]["conclusions"].as_array().unwrap();
-    let named = rows
-        .iter()
-        .filter(|row| row["kind"] == "endurance" && row["name"] == name);
+    let named = rows.iter().filter(|row| row["kind"] == "endurance" && row["name"] == name);
     named.collect()
 }
 
@@ -115,15 +112,10 @@ fn write_amplification_by_the_logs_is_that_of_the_model() {
     assert!(factors[0] > 3.5 && factors[1] < 1.1, "{factors:?}");
 
     // Eight data units are no basis of a figure: the reason instead.
-    let run = guest.json(&format!(
-        "run ./little.toml {device} --destroy {serial} --out little"
-    ));
+    let run = guest.json(&format!("run ./little.toml {device} --destroy {serial} --out little"));
     let none = conclusions(&run, "write_amplification");
     assert_eq!((none.len(), &none[0]["value"]), (2, &Value::Null));
-    assert!(
-        none[0]["text"].as_str().unwrap().contains("5 %"),
-        "{none:#?}"
-    );
+    assert!(none[0]["text"].as_str().unwrap().contains("5 %"), "{none:#?}");
 
     // The report of all runs has the drive's health by date.
     guest.ok("assay report parts whole little -o page.html");

@@ -28,10 +28,11 @@ fn controller_errors_are_reported_by_cause() {
             "inject-error": [rule("read", 8 * MIB), rule("write", 16 * MIB)]
         }
     });
-    let setup = setup
-        .image("one", 32 * MIB)
-        .option(&format!("-blockdev {node}"))
-        .controller("first", "GUEST-0001", "drive=bad");
+    let setup = setup.image("one", 32 * MIB).option(&format!("-blockdev {node}")).controller(
+        "first",
+        "GUEST-0001",
+        "drive=bad",
+    );
     setup.fixture.write("one", noise(1, 32 * MIB));
     let mut guest = setup.boot();
     let device = &guest.device("GUEST-0001");
@@ -50,20 +51,11 @@ fn controller_errors_are_reported_by_cause() {
         assert_eq!(number(&job, "/jobs/0/read/ios"), 511.0, "{job:#}");
         // The controller's Unrecovered Read Error, by any engine: ENODATA is the kernel's errno for
         // a medium error.
-        assert_eq!(
-            job["jobs"][0]["read"]["causes"],
-            json!({"ENODATA": 1}),
-            "{engine}: {job:#}"
-        );
-        assert!(
-            warns_of(&job, "1 unrecovered medium error (ENODATA)"),
-            "{engine}: {job:#}"
-        );
+        assert_eq!(job["jobs"][0]["read"]["causes"], json!({"ENODATA": 1}), "{engine}: {job:#}");
+        assert!(warns_of(&job, "1 unrecovered medium error (ENODATA)"), "{engine}: {job:#}");
     }
     // All other sectors are readable.
-    let job = guest.json(&format!(
-        "job {device} --rw read --bs 64k --offset 9m --size 16m"
-    ));
+    let job = guest.json(&format!("job {device} --rw read --bs 64k --offset 9m --size 16m"));
     assert_eq!(number(&job, "/jobs/0/read/errors"), 0.0);
 
     // A failed write is an error; the old content of its block is distinguished from a silently
@@ -75,11 +67,7 @@ fn controller_errors_are_reported_by_cause() {
     );
     assert_eq!(number(&job, "/jobs/0/write/errors"), 1.0, "{job:#}");
     assert_eq!(number(&job, "/jobs/0/write/ios"), 127.0, "{job:#}");
-    assert_eq!(
-        job["jobs"][0]["write"]["causes"],
-        json!({"ENODATA": 1}),
-        "{job:#}"
-    );
+    assert_eq!(job["jobs"][0]["write"]["causes"], json!({"ENODATA": 1}), "{job:#}");
     assert!(warns_of(&job, "medium error (ENODATA)"), "{job:#}");
     let kept = |at: usize, now: &[u8]| now[at..at + 4096] == before[at..at + 4096];
     let now = guest.content("one");
@@ -97,9 +85,8 @@ fn controller_errors_are_reported_by_cause() {
 
     // A stream ends at the bad sector with its address and the error (ENODATA is the kernel's errno
     // for a medium error); no later chunk is reported complete.
-    let done = guest.sh(&format!(
-        "head -c 24m /dev/zero | assay record {device} --chunk 64k {destroy} --json"
-    ));
+    let done = guest
+        .sh(&format!("head -c 24m /dev/zero | assay record {device} --chunk 64k {destroy} --json"));
     let recorded = done.clone().expect(1).json();
     let status = &recorded["status"];
     assert_eq!(number(status, "/bytes"), (16 * MIB) as f64, "{status:#}");
@@ -111,10 +98,8 @@ fn controller_errors_are_reported_by_cause() {
     assert!(!words.contains(&json!("finished")), "{status:#}");
 
     // The streams of the test bench include the unreadable sector.
-    let bench = guest.json_status(
-        &format!("testbench {device} --chunk 64k --first 7m --last 9m {destroy}"),
-        1,
-    );
+    let bench = guest
+        .json_status(&format!("testbench {device} --chunk 64k --first 7m --last 9m {destroy}"), 1);
     assert!(number(&bench, "/failed") >= 1.0, "{bench:#}");
     guest.end();
 }

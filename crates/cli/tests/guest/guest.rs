@@ -106,15 +106,12 @@ impl Setup {
     pub fn controller(mut self, id: &str, serial: &str, words: &str) -> Setup {
         self.controllers += 1;
         let comma = if words.is_empty() { "" } else { "," };
-        self.option(&format!(
-            "-device nvme,id={id},serial={serial}{comma}{words}"
-        ))
+        self.option(&format!("-device nvme,id={id},serial={serial}{comma}{words}"))
     }
 
     /// A controller with one namespace, an image of this name.
     pub fn drive(self, id: &str, serial: &str, image: &str, bytes: usize) -> Setup {
-        self.image(image, bytes)
-            .controller(id, serial, &format!("drive={image}"))
+        self.image(image, bytes).controller(id, serial, &format!("drive={image}"))
     }
 
     /// A controller of QEMU with one namespace, which is served over NBD on this socket.
@@ -145,11 +142,7 @@ impl Setup {
         let mut words = vec!["--initramfs", initramfs.to_str().unwrap(), ASSAY];
         words.extend(&self.tools);
         let packed = script(&words);
-        assert!(
-            packed.status.success(),
-            "{}",
-            String::from_utf8_lossy(&packed.stderr)
-        );
+        assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
 
         // Socket paths are limited to 107 bytes, and the fixture's folder is deep.
         let sockets = TempDir::new().unwrap();
@@ -181,11 +174,7 @@ impl Setup {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(&errors).unwrap());
-        let mut qemu = Qemu {
-            child: command.spawn().unwrap(),
-            console,
-            errors,
-        };
+        let mut qemu = Qemu { child: command.spawn().unwrap(), console, errors };
         let to = qemu.connection(&listen);
         to.set_read_timeout(Some(LIMIT)).unwrap();
         let monitor = qemu.connection(&listen_qmp);
@@ -200,11 +189,7 @@ impl Setup {
             _turn: self.turn,
         };
         let line = guest.line("booting").unwrap_or_else(|end| panic!("{end}"));
-        assert!(
-            line.trim() == "@ ready",
-            "{line:?}\n{}",
-            guest.qemu.last_words()
-        );
+        assert!(line.trim() == "@ ready", "{line:?}\n{}", guest.qemu.last_words());
         guest
     }
 }
@@ -225,8 +210,7 @@ impl Guest {
     /// Runs a shell command line in the guest until it ends.
     #[track_caller]
     pub fn sh(&mut self, line: &str) -> Done {
-        self.sh_or_end(line)
-            .unwrap_or_else(|end| panic!("no answer to {line:?}: {end}"))
+        self.sh_or_end(line).unwrap_or_else(|end| panic!("no answer to {line:?}: {end}"))
     }
 
     /// [`Guest::sh`] where QEMU may end: returns its exit status and output. A timeout still fails
@@ -420,12 +404,9 @@ impl Drop for Qemu {
 }
 
 fn script(words: &[&str]) -> Output {
-    Command::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../scripts/guest-vm"
-    ))
-    .args(words)
-    .stdin(Stdio::null())
-    .output()
-    .unwrap()
+    Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/guest-vm"))
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
 }

@@ -21,10 +21,7 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
     for (bits, names) in [
         (1, vec!["available spare below threshold"]),
         (4, vec!["reliability degraded"]),
-        (
-            8 | 16,
-            vec!["media read-only", "volatile memory backup failed"],
-        ),
+        (8 | 16, vec!["media read-only", "volatile memory backup failed"]),
     ] {
         guest.qmp.set("disk", "smart_critical_warning", json!(bits));
         let probe = guest.json(&format!("probe {device}"));
@@ -52,18 +49,11 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
     // And it is one warning with its cell, also in an interrupted job.
     let raised = |warnings: &Value| -> Vec<Value> {
         let all = warnings.as_array().unwrap().iter();
-        all.filter(|w| w["code"] == "critical-warning-raised")
-            .cloned()
-            .collect()
+        all.filter(|w| w["code"] == "critical-warning-raised").cloned().collect()
     };
     let raised = raised(&job["warnings"]);
     assert_eq!(raised.len(), 1, "{job:#}");
-    assert!(
-        raised[0]["message"]
-            .as_str()
-            .unwrap()
-            .contains("reliability degraded")
-    );
+    assert!(raised[0]["message"].as_str().unwrap().contains("reliability degraded"));
     assert!(
         raised[0]["cells"].as_array().unwrap().len() == 1 && raised[0]["drive"] == 0,
         "{job:#}"
@@ -80,16 +70,9 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
         names.is_some_and(|names| names.contains(&json!("reliability degraded")))
     };
     let first = telemetry.iter().position(degraded).unwrap();
-    assert!(
-        first > 0 && telemetry[first..].iter().all(degraded),
-        "{journal}"
-    );
+    assert!(first > 0 && telemetry[first..].iter().all(degraded), "{journal}");
     // This controller is always at 323 K.
-    assert!(
-        telemetry
-            .iter()
-            .all(|t| number(t, "/temperature_c") == 50.0)
-    );
+    assert!(telemetry.iter().all(|t| number(t, "/temperature_c") == 50.0));
     guest.qmp.set("disk", "smart_critical_warning", json!(0));
 
     // It has one power state: that one is accepted, any other is refused before the start.
@@ -100,16 +83,11 @@ fn health_changes_are_reported_and_missing_power_states_refused() {
                  \"randread\", bs = \"4k\", io_size = \"1m\", runtime = \"1s\" }\\n";
     guest.ok(&format!("printf '{suite}' >power.toml"));
     guest
-        .assay(&format!(
-            "run ./power.toml {device} --set states=0,1 --out refused"
-        ))
+        .assay(&format!("run ./power.toml {device} --set states=0,1 --out refused"))
         .refuses(2, &[device, "it has no power state 1, only 0;"]);
     guest.ok("[ ! -e refused ]");
     let run = guest.json(&format!("run ./power.toml {device} --set states=0"));
     let cells = run["runs"][0]["cells"].as_array().unwrap();
-    assert!(
-        cells.len() == 1 && cells[0]["state"] == "finished",
-        "{run:#}"
-    );
+    assert!(cells.len() == 1 && cells[0]["state"] == "finished", "{run:#}");
     guest.end();
 }

@@ -23,9 +23,7 @@ fn a_namespace_in_use_is_always_refused() {
     ];
 
     guest.ok(&format!("mkfs.ext4 -q {device}"));
-    guest.ok(&format!(
-        "mount {device} /mnt && head -c 1m /dev/urandom >/mnt/precious && sync"
-    ));
+    guest.ok(&format!("mount {device} /mnt && head -c 1m /dev/urandom >/mnt/precious && sync"));
     let sum = guest.ok("sha256sum </mnt/precious");
     for writer in &writers {
         let done = guest.assay(&format!("{writer} {words}"));
@@ -54,19 +52,13 @@ fn a_namespace_in_use_is_always_refused() {
     // Swap, while it is active.
     guest.ok(&format!("mkswap {device} && swapon {device}"));
     for writer in &writers {
-        guest
-            .assay(&format!("{writer} {words}"))
-            .refuses(3, &["nothing was written", "swap"]);
+        guest.assay(&format!("{writer} {words}")).refuses(3, &["nothing was written", "swap"]);
     }
     guest.ok(&format!("swapoff {device}"));
 
     // One partition is mounted: the whole drive and the partition are in use.
-    guest.ok(&format!(
-        "dd if=/dev/zero of={device} bs=1M count=64 2>/dev/null"
-    ));
-    guest.sh(&format!(
-        "printf 'n\\np\\n1\\n\\n\\nw\\n' | fdisk {device} && sleep 1"
-    ));
+    guest.ok(&format!("dd if=/dev/zero of={device} bs=1M count=64 2>/dev/null"));
+    guest.sh(&format!("printf 'n\\np\\n1\\n\\n\\nw\\n' | fdisk {device} && sleep 1"));
     guest.ok(&format!("mkfs.ext4 -q {device}p1 && mount {device}p1 /mnt"));
     for writer in &writers {
         guest

@@ -11,23 +11,14 @@
 //! Performance: the processor is emulated. Downloads: without QEMU and kernel the tests are skipped
 //! with a message.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
-#[allow(
-    dead_code,
-    reason = "shared with the end-to-end tests, which use the rest"
-)]
+#[allow(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
 #[path = "../e2e/fixture.rs"]
 mod fixture;
 mod guest;
 mod qmp;
-#[allow(
-    dead_code,
-    reason = "shared with the end-to-end tests, which use the rest"
-)]
+#[allow(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
 #[path = "../e2e/serving.rs"]
 mod serving;
 

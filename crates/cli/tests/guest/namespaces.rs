@@ -49,14 +49,10 @@ fn writing_one_namespace_touches_no_other() {
     let reported = format!("2 of {controller}, beside {beside}");
     assert!(text.stdout.contains(&reported), "{reported}: {text}");
 
-    let before: Vec<Vec<u8>> = images
-        .iter()
-        .map(|(image, _)| guest.content(image))
-        .collect();
+    let before: Vec<Vec<u8>> = images.iter().map(|(image, _)| guest.content(image)).collect();
     let whole = "--rw write --bs 128k --iodepth 8 --verify";
-    for (turn, (drive, serial)) in [(b, "PAIR"), (a, "PAIR"), (c, "OTHER"), (d, "BOTH")]
-        .into_iter()
-        .enumerate()
+    for (turn, (drive, serial)) in
+        [(b, "PAIR"), (a, "PAIR"), (c, "OTHER"), (d, "BOTH")].into_iter().enumerate()
     {
         let job = guest.json(&format!("job {drive} {whole} --destroy {serial}"));
         let written = number(&job, "/jobs/0/write/bytes") as usize;
@@ -89,10 +85,7 @@ fn writing_one_namespace_touches_no_other() {
         let generic = drive.replace("nvme", "ng");
         let check = guest.json(&format!("job {generic} --rw read --bs 128k --verify"));
         assert_eq!(check["jobs"][0]["verify"]["found"], json!({}), "{check:#}");
-        assert_eq!(
-            number(&check, "/jobs/0/verify/blocks_checked"),
-            (16 * MIB / 4096) as f64
-        );
+        assert_eq!(number(&check, "/jobs/0/verify/blocks_checked"), (16 * MIB / 4096) as f64);
     }
 
     // A mounted namespace does not block writes to another.
@@ -109,11 +102,10 @@ fn writing_one_namespace_touches_no_other() {
 #[test]
 fn purging_one_namespace_touches_no_other() {
     let Some(setup) = Setup::new() else { return };
-    let setup = setup
-        .image("a", 32 * MIB)
-        .image("b", 32 * MIB)
-        .controller("pair", "PAIR", "")
-        .option("-device nvme-ns,drive=a,bus=pair,nsid=1 -device nvme-ns,drive=b,bus=pair,nsid=2");
+    let setup =
+        setup.image("a", 32 * MIB).image("b", 32 * MIB).controller("pair", "PAIR", "").option(
+            "-device nvme-ns,drive=a,bus=pair,nsid=1 -device nvme-ns,drive=b,bus=pair,nsid=2",
+        );
     let (a, b) = (noise(1, 32 * MIB), noise(2, 32 * MIB));
     setup.fixture.write("a", &a);
     setup.fixture.write("b", &b);
@@ -122,40 +114,26 @@ fn purging_one_namespace_touches_no_other() {
     let neighbour = guest.namespace("PAIR", 1).replace("/dev/", "");
 
     // Refused without a change: no serial, a wrong one, in use, or not supported by the controller.
-    guest
-        .assay(&format!("purge {drive}"))
-        .refuses(3, &["--destroy PAIR"]);
-    guest
-        .assay(&format!("purge {drive} --destroy {neighbour}"))
-        .refuses(3, &["--destroy PAIR"]);
+    guest.assay(&format!("purge {drive}")).refuses(3, &["--destroy PAIR"]);
+    guest.assay(&format!("purge {drive} --destroy {neighbour}")).refuses(3, &["--destroy PAIR"]);
     guest
         .assay(&format!("purge {drive} --how sanitize --destroy PAIR"))
         .refuses(2, &["does not support"]);
     assert!(guest.content("a") == a && guest.content("b") == b);
 
-    for (how, stated, complete) in [
-        ("auto", "format", true),
-        ("format", "format", true),
-        ("discard", "discard", false),
-    ] {
+    for (how, stated, complete) in
+        [("auto", "format", true), ("format", "format", true), ("discard", "discard", false)]
+    {
         guest.fixture.write("b", &b);
         let purged = guest.json(&format!("purge {drive} --how {how} --destroy PAIR"));
-        assert!(
-            purged["how"].as_str().unwrap().contains(stated),
-            "{purged:#}"
-        );
+        assert!(purged["how"].as_str().unwrap().contains(stated), "{purged:#}");
         assert_eq!(purged["scope"], "this namespace", "{purged:#}");
         assert_eq!(purged["complete"], complete, "{purged:#}");
         assert!(guest.content("b").iter().all(|byte| *byte == 0), "{how}");
-        assert!(
-            guest.content("a") == a,
-            "purging {drive} ({how}) touched its neighbour"
-        );
+        assert!(guest.content("a") == a, "purging {drive} ({how}) touched its neighbour");
     }
     // The drive is usable afterwards.
-    let job = guest.json(&format!(
-        "job {drive} --rw write --bs 128k --verify --destroy PAIR"
-    ));
+    let job = guest.json(&format!("job {drive} --rw write --bs 128k --verify --destroy PAIR"));
     assert_eq!(job["jobs"][0]["verify"]["found"], json!({}), "{job:#}");
     assert!(guest.content("a") == a);
     guest.end();

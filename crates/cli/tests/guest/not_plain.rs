@@ -84,10 +84,7 @@ fn placement(guest: &mut Guest) {
         assert!(theirs.contains(&format!("{named}{bytes}")), "{theirs}");
     }
     let text = guest.assay(&format!("probe {drive}")).expect(0).stdout;
-    assert!(
-        text.contains("4 reclaim unit handles, initially isolated"),
-        "{text}"
-    );
+    assert!(text.contains("4 reclaim unit handles, initially isolated"), "{text}");
 }
 
 #[track_caller]
@@ -105,10 +102,7 @@ fn protection_information(guest: &mut Guest, nsid: u32) {
     let generic = &drive.replace("nvme", "ng");
     let probe = guest.json(&format!("probe {drive}"));
     let own = &probe["nvme"]["namespaces"][nsid as usize - 1];
-    assert_eq!(
-        (&own["nsid"], &own["protection_type"]),
-        (&json!(nsid), &json!(1))
-    );
+    assert_eq!((&own["nsid"], &own["protection_type"]), (&json!(nsid), &json!(1)));
     assert_eq!(own["extended_blocks"], json!(nsid == 2));
 
     let area = "--bs 64k --size 4m --verify";
@@ -124,10 +118,7 @@ fn protection_information(guest: &mut Guest, nsid: u32) {
     let unreadable = guest.sh(&format!("dd if={drive} of=/dev/null bs=4k count=1"));
     assert_ne!(unreadable.status, 0, "{unreadable}");
     let purged = guest.json(&format!("purge {drive} --destroy {SERIAL}"));
-    assert_eq!(
-        purged["how"], "formatted with user data erase",
-        "{purged:#}"
-    );
+    assert_eq!(purged["how"], "formatted with user data erase", "{purged:#}");
     guest.ok(&format!("dd if={drive} of=/dev/null bs=4k count=1"));
     let write = format!("job {drive} --rw randwrite --size 1m --verify --destroy {SERIAL}");
     assert_eq!(guest.json(&write)["jobs"][0]["verify"]["found"], json!({}));
@@ -143,15 +134,9 @@ fn metadata(guest: &mut Guest) {
     let why = listed["unusable"].as_str().unwrap();
     assert!(why.contains("8 bytes of metadata"), "{why}");
     let text = guest.assay("list").expect(0).stdout;
-    assert!(
-        text.contains(&format!("{drive} cannot be measured")),
-        "{text}"
-    );
+    assert!(text.contains(&format!("{drive} cannot be measured")), "{text}");
     let probe = guest.assay(&format!("probe {drive}")).expect(2);
-    assert!(
-        probe.stderr.contains("does not support its format"),
-        "{probe}"
-    );
+    assert!(probe.stderr.contains("does not support its format"), "{probe}");
     for words in ["purge", "job --rw write"] {
         let done = guest.assay(&format!("{words} {drive} --destroy {SERIAL}"));
         done.refuses(2, &["does not support its format", "nvme format"]);
@@ -182,17 +167,11 @@ fn zones(guest: &mut Guest) {
     let write = format!("job {drive} --bs 64k --size 12m --destroy {SERIAL}");
     for _ in 0..2 {
         let job = guest.json(&format!("{write} --rw write --numjobs 3 --split --verify"));
-        assert_eq!(
-            number(&job, "/jobs/0/write/bytes"),
-            (6 * MIB) as f64,
-            "{job:#}"
-        );
+        assert_eq!(number(&job, "/jobs/0/write/bytes"), (6 * MIB) as f64, "{job:#}");
         clean(&job, 6 * MIB / 4096);
         assert_eq!(conditions(guest), json!({ "empty": 10, "full": 6 }));
     }
-    let read = guest.json(&format!(
-        "job {drive} --rw randread --size 12m --io_size 1m"
-    ));
+    let read = guest.json(&format!("job {drive} --rw randread --size 12m --io_size 1m"));
     assert_eq!(number(&read, "/jobs/0/read/errors"), 0.0, "{read:#}");
 
     // Appends in flight together, over full zones, and one write at a time by every engine.
@@ -225,9 +204,7 @@ fn zones(guest: &mut Guest) {
         let done = guest.assay(&format!("job {drive} --destroy {SERIAL} --rw {words}"));
         done.refuses(2, &["host-managed", named]);
     }
-    let done = guest.sh(&format!(
-        "head -c 1m /dev/zero | assay record {drive} --destroy {SERIAL}"
-    ));
+    let done = guest.sh(&format!("head -c 1m /dev/zero | assay record {drive} --destroy {SERIAL}"));
     done.refuses(2, &["host-managed"]);
     assert!(guest.content("zoned") == before, "a refused command wrote");
 
@@ -259,9 +236,7 @@ fn zones_of_fio(guest: &mut Guest) {
         for program in ["fio", &format!("assay fio --destroy {SERIAL}")] {
             guest.json(&format!("purge {drive} --destroy {SERIAL}"));
             guest.ok("rm -f log");
-            guest.ok(&format!(
-                "printf '{lines}\\n' > job.fio && {program} job.fio"
-            ));
+            guest.ok(&format!("printf '{lines}\\n' > job.fio && {program} job.fio"));
             let log = guest.ok("grep -E ' (read|write) ' log | sed 's/^[0-9]* *//'");
             logs.push(log.lines().map(str::to_owned).collect::<Vec<_>>());
         }
@@ -279,11 +254,7 @@ fn zones_of_fio(guest: &mut Guest) {
     guest.ok(&format!("printf '{job}' > job.fio"));
     let done = guest.json(&format!("job --fio job.fio --destroy {SERIAL}"));
     let bytes = number(&done, "/runs/0/cells/0/write/bytes");
-    assert_eq!(
-        number(&done, "/runs/0/cells/0/write/errors"),
-        0.0,
-        "{done:#}"
-    );
+    assert_eq!(number(&done, "/runs/0/cells/0/write/errors"), 0.0, "{done:#}");
     assert_eq!(bytes, 8.0 * MIB as f64, "{done:#}");
     guest.json(&format!("purge {drive} --destroy {SERIAL}"));
 }

@@ -13,15 +13,10 @@ fn a_simulated_drive_backs_qemus_controller() {
     // Socket paths are limited to 107 bytes.
     let sockets = tempfile::TempDir::new().unwrap();
     let socket = sockets.path().join("nbd");
-    let words = format!(
-        "sim:samsung-951,state=fresh --nbd unix:{} --pace free",
-        socket.display()
-    );
+    let words = format!("sim:samsung-951,state=fresh --nbd unix:{} --pace free", socket.display());
     let serving = ServeProcess::start(&setup.fixture, &words);
-    let mut guest = setup
-        .tools(&["mkfs.ext4", "fsck.ext4"])
-        .over_nbd("disk", "SIM1", &socket)
-        .boot();
+    let mut guest =
+        setup.tools(&["mkfs.ext4", "fsck.ext4"]).over_nbd("disk", "SIM1", &socket).boot();
     let device = &guest.device("SIM1");
 
     // Size and data are the model's; identity and power states are QEMU's.
@@ -48,14 +43,10 @@ fn a_simulated_drive_backs_qemus_controller() {
     guest.end();
 
     // The drive keeps its data for the next virtual machine.
-    let mut guest = Setup::new()
-        .unwrap()
-        .over_nbd("disk", "SIM1", &socket)
-        .boot();
+    let mut guest = Setup::new().unwrap().over_nbd("disk", "SIM1", &socket).boot();
     let device = &guest.device("SIM1");
-    let again = guest.ok(&format!(
-        "mount -t ext4 -o ro {device} /mnt && md5sum </mnt/f && umount /mnt"
-    ));
+    let again =
+        guest.ok(&format!("mount -t ext4 -o ro {device} /mnt && md5sum </mnt/f && umount /mnt"));
     assert_eq!(made, again);
     guest.end();
     let reported = serving.end(Signal::INT);

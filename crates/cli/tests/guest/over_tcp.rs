@@ -41,12 +41,9 @@ fn boot(setup: Setup) -> Guest {
 /// Connects, and returns the drive.
 #[track_caller]
 fn connect(guest: &mut Guest, port: u16, serial: &str, options: &str) -> String {
-    guest.ok(&format!(
-        "nvme connect -t tcp -a {HOST} -s {port} -n {NQN} {options}"
-    ));
-    guest.ok(&format!(
-        "until grep -qs {serial} /sys/block/nvme*/device/serial; do sleep 0.1; done"
-    ));
+    guest.ok(&format!("nvme connect -t tcp -a {HOST} -s {port} -n {NQN} {options}"));
+    guest
+        .ok(&format!("until grep -qs {serial} /sys/block/nvme*/device/serial; do sleep 0.1; done"));
     let device = guest.device(serial);
     // A missing device file would become a regular one.
     guest.ok(&format!("until [ -b {device} ]; do sleep 0.1; done"));
@@ -68,9 +65,7 @@ fn a_linux_host_uses_a_simulated_drive_over_tcp() {
     let mut guest = boot(setup.option("-smp 4"));
     let found = guest.ok(&format!("nvme discover -t tcp -a {HOST} -s {port}"));
     assert!(found.contains(NQN), "{found}");
-    let unknown = guest.sh(&format!(
-        "nvme connect -t tcp -a {HOST} -s {port} -n {NQN}-other"
-    ));
+    let unknown = guest.sh(&format!("nvme connect -t tcp -a {HOST} -s {port} -n {NQN}-other"));
     assert_ne!(unknown.status, 0, "{unknown}");
     let device = connect(&mut guest, port, serial, "--nr-io-queues=4");
     let controller = format!("/dev/{}", guest.controller(serial));
@@ -79,10 +74,7 @@ fn a_linux_host_uses_a_simulated_drive_over_tcp() {
     assert_eq!(queues.trim(), "4");
 
     let identify = json(&guest.ok(&format!("nvme id-ctrl {controller} -o json")));
-    assert_eq!(
-        identify["mn"].as_str().unwrap().trim_end(),
-        reported["model"]
-    );
+    assert_eq!(identify["mn"].as_str().unwrap().trim_end(), reported["model"]);
     assert_eq!(identify["subnqn"], NQN);
     let smart = json(&guest.ok(&format!("nvme smart-log {controller} -o json")));
     assert!(number(&smart, "/temperature") > 273.0, "{smart:#}");
@@ -91,10 +83,7 @@ fn a_linux_host_uses_a_simulated_drive_over_tcp() {
     let state = guest.ok(&format!("nvme get-feature {controller} -f 2"));
     assert!(state.trim_end().ends_with('2'), "{state}");
     let probe = guest.assay(&format!("probe {device}")).expect(0);
-    assert!(
-        probe.stdout.contains("no PCI device: NVMe over TCP"),
-        "{probe}"
-    );
+    assert!(probe.stdout.contains("no PCI device: NVMe over TCP"), "{probe}");
     // Another host is refused, and this one is undisturbed.
     let other = guest.sh(&format!(
         "nvme connect -t tcp -a {HOST} -s {port} -n {NQN} -q nqn.2014-08.org.example:other -I \
@@ -107,9 +96,7 @@ fn a_linux_host_uses_a_simulated_drive_over_tcp() {
         "mkfs.ext4 -q -F {device} 1g && mount {device} /mnt && dd if=/dev/urandom of=/mnt/f bs=1M \
          count=8 2>/dev/null && md5sum </mnt/f && umount /mnt && fsck.ext4 -fn {device} >&2"
     ));
-    let again = guest.ok(&format!(
-        "mount {device} /mnt && md5sum </mnt/f && umount /mnt"
-    ));
+    let again = guest.ok(&format!("mount {device} /mnt && md5sum </mnt/f && umount /mnt"));
     assert_eq!(made, again.as_str());
     let verify = format!(
         "fio --name=v --filename={device} --rw=randrw --bsrange=512-256k --size=32m --iodepth=32 \
@@ -268,9 +255,7 @@ fn a_drive_with_data_placement_reports_its_statistics() {
         number(&json(&stats), "/hbmw")
     };
     let before = written(&mut guest);
-    guest.ok(&format!(
-        "dd if=/dev/urandom of={device} bs=1M count=8 oflag=direct 2>/dev/null"
-    ));
+    guest.ok(&format!("dd if=/dev/urandom of={device} bs=1M count=8 oflag=direct 2>/dev/null"));
     assert_eq!(written(&mut guest) - before, f64::from(8 << 20));
     let handles = guest.ok(&format!("nvme fdp status {device} -o json"));
     assert!(handles.contains("\"pid\""), "{handles}");
@@ -294,8 +279,6 @@ fn surprise_removal_fails_all_io() {
          --ioengine=libaio --direct=1 --minimal"
     ));
     assert_ne!(fio.status, 0, "{fio}");
-    guest.ok(&format!(
-        "until ! grep -qs {serial} /sys/class/nvme/*/serial; do sleep 0.1; done"
-    ));
+    guest.ok(&format!("until ! grep -qs {serial} /sys/class/nvme/*/serial; do sleep 0.1; done"));
     guest.end();
 }

@@ -13,33 +13,21 @@ fn a_guest_uses_a_simulated_nvme_drive() {
     // Socket paths are limited to 107 bytes.
     let sockets = tempfile::TempDir::new().unwrap();
     let socket = sockets.path().join("nvme");
-    let words = format!(
-        "sim:samsung-951 --vfio-user {} --pace free",
-        socket.display()
-    );
+    let words = format!("sim:samsung-951 --vfio-user {} --pace free", socket.display());
     let serving = ServeProcess::start(&setup.fixture, &words);
     let reported = &serving.document;
     let serial = reported["serial"].as_str().unwrap();
-    let mut guest = setup
-        .tools(&["nvme", "fio", "mkfs.ext4", "fsck.ext4"])
-        .plugged(&socket)
-        .boot();
+    let mut guest = setup.tools(&["nvme", "fio", "mkfs.ext4", "fsck.ext4"]).plugged(&socket).boot();
     let device = guest.device(serial);
     let controller = format!("/dev/{}", guest.controller(serial));
     let json = |text: String| -> Value { serde_json::from_str(&text).unwrap() };
 
     // nvme-cli and assay report the same properties as the server.
     let identify = json(guest.ok(&format!("nvme id-ctrl {controller} -o json")));
-    assert_eq!(
-        identify["mn"].as_str().unwrap().trim_end(),
-        reported["model"]
-    );
+    assert_eq!(identify["mn"].as_str().unwrap().trim_end(), reported["model"]);
     let probe = guest.json(&format!("probe {device}"));
     assert_eq!(probe["nvme"]["model"], reported["model"]);
-    assert_eq!(
-        number(&probe, "/drive/capacity_bytes"),
-        number(reported, "/capacity_bytes")
-    );
+    assert_eq!(number(&probe, "/drive/capacity_bytes"), number(reported, "/capacity_bytes"));
     assert_eq!(
         probe["nvme"]["power_states"].as_array().unwrap().len() as f64,
         number(&identify, "/npss") + 1.0
@@ -64,13 +52,9 @@ fn a_guest_uses_a_simulated_nvme_drive() {
         "mkfs.ext4 -q -F {device} 1g && mount {device} /mnt && dd if=/dev/urandom of=/mnt/f bs=1M \
          count=8 2>/dev/null && md5sum </mnt/f"
     ));
-    guest
-        .assay(&format!("purge {device} --destroy {serial}"))
-        .expect(3);
+    guest.assay(&format!("purge {device} --destroy {serial}")).expect(3);
     guest.ok(&format!("umount /mnt && fsck.ext4 -fn {device}"));
-    let again = guest.ok(&format!(
-        "mount {device} /mnt && md5sum </mnt/f && umount /mnt"
-    ));
+    let again = guest.ok(&format!("mount {device} /mnt && md5sum </mnt/f && umount /mnt"));
     assert_eq!(made, again);
     guest.ok(&format!(
         "fio --name=v --filename={device} --rw=randwrite --bs=4k --size=8m --iodepth=8 \
@@ -121,9 +105,8 @@ fn guest_latencies_follow_the_model() {
     let device = guest.device(serial);
     // The kernel's partition scan and udev take some dozens of reads before: the 3000th is one of
     // these.
-    let job = guest.json(&format!(
-        "job {device} --rw randread --bs 4k --iodepth 1 --size 64m --io_size 16m"
-    ));
+    let job = guest
+        .json(&format!("job {device} --rw randread --bs 4k --iodepth 1 --size 64m --io_size 16m"));
     let latency = |figure: &str| number(&job, &format!("/jobs/0/read/latency_ns/{figure}")) / 1e6;
     assert_eq!(number(&job, "/jobs/0/read/ios"), 4096.0);
     assert!(latency("max") >= spike_ms, "{job:#}");
@@ -131,10 +114,8 @@ fn guest_latencies_follow_the_model() {
     assert!(latency("p50") < spike_ms / 4.0, "{job:#}");
     guest.end();
     let reported = serving.end(Signal::INT);
-    let (mean, max) = (
-        number(&reported, "/lateness_ns/mean"),
-        number(&reported, "/lateness_ns/max"),
-    );
+    let (mean, max) =
+        (number(&reported, "/lateness_ns/mean"), number(&reported, "/lateness_ns/max"));
     assert!(mean > 0.0 && max >= mean, "{reported:#}");
 }
 
@@ -144,10 +125,7 @@ fn an_aborted_run_restores_the_power_state() {
     let Some(setup) = Setup::new() else { return };
     let sockets = tempfile::TempDir::new().unwrap();
     let socket = sockets.path().join("nvme");
-    let words = format!(
-        "sim:samsung-951 --vfio-user {} --pace free",
-        socket.display()
-    );
+    let words = format!("sim:samsung-951 --vfio-user {} --pace free", socket.display());
     let serving = ServeProcess::start(&setup.fixture, &words);
     let serial = serving.document["serial"].as_str().unwrap();
     let mut guest = setup.tools(&["nvme"]).plugged(&socket).boot();
@@ -182,10 +160,8 @@ fn an_aborted_run_restores_the_power_state() {
     // It fails: no space is left for its results.
     let full = "mkdir -p /tmp/small && mount -t tmpfs -o size=1m small /tmp/small && true";
     cut_off("/tmp", &format!("kill -INT $pid; {full}"));
-    let (status, done) = cut_off(
-        "/tmp/small",
-        "dd if=/dev/zero of=/tmp/small/fill bs=4k 2>/dev/null",
-    );
+    let (status, done) =
+        cut_off("/tmp/small", "dd if=/dev/zero of=/tmp/small/fill bs=4k 2>/dev/null");
     assert_eq!(status, "4", "{done}");
     assert!(done.stdout.contains("No space left"), "{done}");
     guest.end();
@@ -209,10 +185,7 @@ fn other_formats(guest: &mut Guest, device: &str, serial: &str) {
         let now = guest.ok(&format!("cat {queue}/logical_block_size"));
         assert_eq!(now.trim(), block.to_string());
         let probe = guest.json(&format!("probe {device}"));
-        assert_eq!(
-            number(&probe, "/drive/logical_block_bytes"),
-            f64::from(block)
-        );
+        assert_eq!(number(&probe, "/drive/logical_block_bytes"), f64::from(block));
         // No data is left after a format.
         let left = format!(
             "dd if={device} bs=1M count=8 iflag=direct 2>/dev/null | tr -d '\\000' | wc -c"
@@ -225,11 +198,7 @@ fn other_formats(guest: &mut Guest, device: &str, serial: &str) {
             ));
             assert_eq!(number(&job, "/jobs/0/write/errors"), 0.0, "{job:#}");
             assert_eq!(number(&job, "/jobs/0/verify/blocks_checked"), 2048.0);
-            assert_eq!(
-                job["jobs"][0]["verify"]["found"],
-                serde_json::json!({}),
-                "{job:#}"
-            );
+            assert_eq!(job["jobs"][0]["verify"]["found"], serde_json::json!({}), "{job:#}");
         }
         // I/O smaller than a block is rejected, not submitted.
         if block == 4096 {

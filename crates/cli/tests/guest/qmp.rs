@@ -19,10 +19,7 @@ impl Qmp {
     /// When QEMU sends no greeting, for example because it rejected its options.
     pub fn new(to: UnixStream) -> Result<Qmp, String> {
         to.set_read_timeout(Some(LIMIT)).unwrap();
-        let mut qmp = Qmp {
-            from: BufReader::new(to.try_clone().unwrap()),
-            to,
-        };
+        let mut qmp = Qmp { from: BufReader::new(to.try_clone().unwrap()), to };
         let greeting = qmp.document()?;
         if greeting.get("QMP").is_none() {
             return Err(format!("instead of a greeting: {greeting}"));
@@ -41,10 +38,7 @@ impl Qmp {
     #[track_caller]
     pub fn set(&mut self, id: &str, property: &str, value: Value) {
         let path = format!("/machine/peripheral/{id}");
-        self.execute(
-            "qom-set",
-            json!({ "path": path, "property": property, "value": value }),
-        );
+        self.execute("qom-set", json!({ "path": path, "property": property, "value": value }));
     }
 
     fn ask(&mut self, command: &str, arguments: Value) -> Result<Value, String> {

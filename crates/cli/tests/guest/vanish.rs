@@ -12,10 +12,7 @@ use crate::serving::ServeProcess;
 
 /// A guest on this drive with an I/O timeout of 5 s instead of 30 s.
 fn guest_with_short_timeout(setup: Setup, socket: &Path) -> Guest {
-    setup
-        .plugged(socket)
-        .kernel("nvme_core.io_timeout=5")
-        .boot()
+    setup.plugged(socket).kernel("nvme_core.io_timeout=5").boot()
 }
 
 /// Starts reads with a runtime of an hour, by assay and by dd. Some are complete when this returns.

@@ -29,11 +29,7 @@ fn synchronous_writes_reach_the_controller_with_fua() {
             assert_eq!(count("ctrl=0x4000"), fua, "{engine}, {sync}: {commands}");
             // After a blocking call Linux flushes as well (block/fops.c, generic_write_sync).
             let flushes = if engine == "sync" { fua } else { 0 };
-            assert_eq!(
-                count("nvme_cmd_flush"),
-                flushes,
-                "{engine}, {sync}: {commands}"
-            );
+            assert_eq!(count("nvme_cmd_flush"), flushes, "{engine}, {sync}: {commands}");
         }
     }
     guest.end();
@@ -57,9 +53,7 @@ fn jobs_and_suites_on_a_namespace() {
         "--engine passthru --iodepth 8 --hipri",
         "--engine io_uring_cmd --numjobs 2",
     ] {
-        let job = guest.json(&format!(
-            "job {device} --rw randread --bs 4k --io_size 4m {way}"
-        ));
+        let job = guest.json(&format!("job {device} --rw randread --bs 4k --io_size 4m {way}"));
         let threads = if way.contains("numjobs") { 2.0 } else { 1.0 };
         assert_eq!(number(&job, "/jobs/0/read/ios"), threads * 1024.0, "{way}");
         assert_eq!(number(&job, "/jobs/0/read/errors"), 0.0, "{way}");
@@ -76,9 +70,7 @@ fn jobs_and_suites_on_a_namespace() {
     let write = format!(
         "job {device} --rw randwrite --random_distribution cover --bs 4k --offset 8m --size 8m"
     );
-    guest
-        .assay(&write)
-        .refuses(3, &["nothing was written", "--destroy GUEST-0001"]);
+    guest.assay(&write).refuses(3, &["nothing was written", "--destroy GUEST-0001"]);
     guest
         .assay(&format!("{write} --destroy GUEST-0002"))
         .refuses(3, &["nothing was written", "GUEST-0001"]);
@@ -114,9 +106,7 @@ fn jobs_and_suites_on_a_namespace() {
     // only passthrough.
     let done = guest.assay(&format!("job {device} --engine passthru --bs 1m"));
     assert!(done.clone().expect(1).stdout.contains("524288"), "{done}");
-    guest
-        .assay(&format!("job {generic} --engine sync"))
-        .refuses(2, &["--engine sync", device]);
+    guest.assay(&format!("job {generic} --engine sync")).refuses(2, &["--engine sync", device]);
     guest
         .assay(&write.replace(device.as_str(), generic))
         .refuses(3, &["nothing was written", "--destroy GUEST-0001"]);
@@ -125,15 +115,11 @@ fn jobs_and_suites_on_a_namespace() {
     let mut content = guest.content("one");
     content[9 * MIB + 100] ^= 1;
     guest.fixture.write("one", &content);
-    let check = guest.json_status(
-        &format!("job {device} --rw read --bs 64k {area} --verify"),
-        1,
-    );
+    let check = guest.json_status(&format!("job {device} --rw read --bs 64k {area} --verify"), 1);
     assert_eq!(number(&check, "/jobs/0/verify/found/corrupt"), 1.0);
 
-    let capacity = guest.json(&format!(
-        "run capacity {device} --set area=16m --destroy GUEST-0001"
-    ));
+    let capacity =
+        guest.json(&format!("run capacity {device} --set area=16m --destroy GUEST-0001"));
     assert_eq!(capacity["runs"][0]["verdict"]["result"], "recommended");
     guest.end();
 }
@@ -146,19 +132,13 @@ fn a_namespace_is_prepared_to_steady_state() {
     let mut guest = setup.drive("first", "GUEST-0001", "one", 32 * MIB).boot();
     let device = &guest.device("GUEST-0001");
     let prepare = format!("prepare {device} --to steady");
-    guest
-        .assay(&prepare)
-        .refuses(3, &["nothing was written", "--destroy GUEST-0001"]);
+    guest.assay(&prepare).refuses(3, &["nothing was written", "--destroy GUEST-0001"]);
     let before = guest.content("one");
-    let first = guest
-        .assay(&format!("{prepare} --destroy GUEST-0001"))
-        .expect(0);
+    let first = guest.assay(&format!("{prepare} --destroy GUEST-0001")).expect(0);
     let prepared = guest.content("one");
     let changed = changed_blocks(&before, &prepared, 4096);
     assert_eq!(changed, (0..8192).collect::<Vec<_>>(), "{first}");
-    let second = guest
-        .assay(&format!("{prepare} --destroy GUEST-0001"))
-        .expect(0);
+    let second = guest.assay(&format!("{prepare} --destroy GUEST-0001")).expect(0);
     // The rate of an emulated drive may not be steady; what the probe did not find is done again.
     let is_steady = !first.stdout.contains("random writes were not steady");
     let said = "steady for 4 KiB random writes";
@@ -196,9 +176,7 @@ fn iocost_agrees_with_the_commands_of_the_kernels_script() {
     let ours: Vec<(&str, f64)> = ours.map(|(key, n)| (key, n.parse().unwrap())).collect();
 
     let queue = format!("/sys/block/{}/queue", device.trim_start_matches("/dev/"));
-    guest.ok(&format!(
-        "echo none >{queue}/scheduler && echo 1 >{queue}/nomerges"
-    ));
+    guest.ok(&format!("echo none >{queue}/scheduler && echo 1 >{queue}/nomerges"));
     let tests = [
         ("rbps", "read", 1, 4 << 20),
         ("rseqiops", "read", 64, 4096),

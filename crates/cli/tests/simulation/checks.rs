@@ -65,10 +65,7 @@ pub struct Simulation {
 fn small_profile(folder: &Path, name: &str) -> String {
     let mut text = include_str!("../../../../profiles/samsung-951.toml").to_owned();
     for (key, value) in [
-        (
-            "capacity_bytes      = { value = 128_035_676_160",
-            "500_000_768",
-        ),
+        ("capacity_bytes      = { value = 128_035_676_160", "500_000_768"),
         ("channels                 = { value = 8", "2"),
         ("dies                     = { value = 16", "2"),
         ("pages_per_block          = { value = 256", "32"),
@@ -127,12 +124,7 @@ impl Simulation {
             assert_eq!(finished_run.len(), 3 * (at + 1));
             changes = files.changes();
         }
-        Some(Simulation {
-            changes,
-            finished: finished_runs,
-            profiles,
-            _folder: own,
-        })
+        Some(Simulation { changes, finished: finished_runs, profiles, _folder: own })
     }
 
     /// What a run on as many drives measures without faults.
@@ -162,13 +154,7 @@ impl Simulation {
         let files = after(schedule, files);
         self.check_again(schedule, &files, &finished_run, &mut counts);
         let second = replay(&mut recorder, &files, "again", schedule);
-        check_streams(
-            schedule,
-            &recorder,
-            kept_drive,
-            [first, second],
-            &mut counts,
-        );
+        check_streams(schedule, &recorder, kept_drive, [first, second], &mut counts);
         check_names(schedule, &files);
         counts
     }
@@ -195,10 +181,7 @@ impl Simulation {
         let failures = summary.failed_cells as u64 + summary.io_errors + summary.bad_blocks;
         let failed = failures > 0 || !summary.lost_drives.is_empty();
         counts.drive_failed += u64::from(failed);
-        assert!(
-            !failed || !schedule.run_faults.concat().is_empty(),
-            "{summary:?}"
-        );
+        assert!(!failed || !schedule.run_faults.concat().is_empty(), "{summary:?}");
         if summary.outcome == RunEnd::Interrupted {
             counts.interrupted += 1;
             let is_asked = stop.load(Ordering::SeqCst);
@@ -211,11 +194,7 @@ impl Simulation {
             "{summary:?}"
         );
         if schedule.run_faults.concat().is_empty() {
-            assert_eq!(
-                finished,
-                self.finished(schedule),
-                "other figures than without faults"
-            );
+            assert_eq!(finished, self.finished(schedule), "other figures than without faults");
         } else if let [fault] = &schedule.run_faults.concat()[..] {
             check_reported(fault, failed, finished != self.finished(schedule));
         }
@@ -231,15 +210,9 @@ impl Simulation {
     ) {
         let survived = finished(files);
         let durable_only = schedule.file == FileFault::PowerLoss;
-        let missing = before
-            .keys()
-            .filter(|cell| !survived.contains_key(*cell))
-            .count();
+        let missing = before.keys().filter(|cell| !survived.contains_key(*cell)).count();
         // The end of each cell is flushed before the next one begins.
-        assert!(
-            missing <= usize::from(durable_only),
-            "{missing} finished cells are lost"
-        );
+        assert!(missing <= usize::from(durable_only), "{missing} finished cells are lost");
         let has_manifest = files.contents("run/manifest.json").is_some();
         let faultless = vec![Vec::new(); schedule.run_faults.len()];
         let run_drives = drives(&self.profiles, &faultless);
@@ -249,10 +222,7 @@ impl Simulation {
                 assert_eq!(summary.outcome, RunEnd::Complete, "{summary:?}");
                 let failures = summary.io_errors + summary.bad_blocks;
                 let explained = !schedule.run_faults.concat().is_empty();
-                assert!(
-                    explained || failures + summary.failed_cells as u64 == 0,
-                    "{summary:?}"
-                );
+                assert!(explained || failures + summary.failed_cells as u64 == 0, "{summary:?}");
                 counts.resumed += u64::from(has_manifest);
                 counts.begun_again += u64::from(!has_manifest);
             }
@@ -262,11 +232,7 @@ impl Simulation {
         let now = finished(files);
         let run = Run::open(&folder(files).join("run")).unwrap();
         // Writes reach the medium in any order: a later line can be there without an earlier one.
-        assert!(
-            durable_only || run.damaged_lines.is_empty(),
-            "{:?}",
-            run.damaged_lines
-        );
+        assert!(durable_only || run.damaged_lines.is_empty(), "{:?}", run.damaged_lines);
         assert!(files.contents("run/SHA256SUMS").is_some(), "no checksums");
         for cell in &run.cells {
             let id = &cell.plan.id;
@@ -279,11 +245,7 @@ impl Simulation {
                 );
                 continue;
             };
-            assert_eq!(
-                (results.len(), &cell.state),
-                (1, &CellState::Finished),
-                "{id}"
-            );
+            assert_eq!((results.len(), &cell.state), (1, &CellState::Finished), "{id}");
             let expected = survived.get(id).unwrap_or(&self.finished(schedule)[id]);
             assert_eq!(results, expected, "{id}: other figures");
         }
@@ -345,19 +307,10 @@ fn after(schedule: &Schedule, files: PowerFailFs) -> PowerFailFs {
 /// A fault of the drive that was reached is reported, or changed nothing that was measured.
 fn check_reported(fault: &str, failed: bool, differs: bool) {
     let (kind, _) = fault.split_once('@').unwrap();
-    let damages = [
-        "corrupt-write",
-        "drop-write",
-        "misdirect-write",
-        "read-error",
-        "write-error",
-        "vanish",
-    ];
+    let damages =
+        ["corrupt-write", "drop-write", "misdirect-write", "read-error", "write-error", "vanish"];
     if damages.contains(&kind) {
-        assert!(
-            failed || !differs,
-            "{fault} changed what was measured and is not reported"
-        );
+        assert!(failed || !differs, "{fault} changed what was measured and is not reported");
     }
     if ["latency-spike", "drop-flush"].contains(&kind) {
         assert!(!failed, "{fault} is no fault of the data");
@@ -378,10 +331,7 @@ fn check_recording(
             let stopped = stopped.into_iter().any(|bit| status.status.has(bit));
             let ended = failed || stopped || status.status.has(StatusBits::FINISHED);
             assert!(ended, "{status:?}");
-            assert!(
-                !stopped || schedule.stop_recording_at.is_some(),
-                "{status:?}"
-            );
+            assert!(!stopped || schedule.stop_recording_at.is_some(), "{status:?}");
         }
         Err(error) => {
             let explained = !faults.is_empty() && error.class() == ErrorClass::DriveFailed;
@@ -389,9 +339,7 @@ fn check_recording(
         }
     }
     let kept = ["latency-spike", "power-loss", "write-error", "read-error"];
-    faults
-        .iter()
-        .all(|fault| kept.iter().any(|kind| fault.starts_with(kind)))
+    faults.iter().all(|fault| kept.iter().any(|kind| fault.starts_with(kind)))
 }
 
 /// What of a stream came back: the bytes, and whether the tool said that they are all and right.
@@ -418,17 +366,10 @@ fn replay(
         Err((class, message)) => {
             let by_files = name == "stream"
                 && !matches!(schedule.file, FileFault::Nothing | FileFault::ShortWrite);
-            assert!(
-                by_files || !schedule.stream_faults.concat().is_empty(),
-                "{message}"
-            );
+            assert!(by_files || !schedule.stream_faults.concat().is_empty(), "{message}");
             let documented = [ErrorClass::Io, ErrorClass::DriveFailed, ErrorClass::Usage];
             assert!(documented.contains(&class), "{class:?}: {message}");
-            Replayed {
-                bytes,
-                is_right: false,
-                sink_failed: true,
-            }
+            Replayed { bytes, is_right: false, sink_failed: true }
         }
     }
 }
@@ -444,11 +385,7 @@ fn check_streams(
     for (at, replayed) in replayed.iter().enumerate() {
         let name = ["first replay", "second replay"][at];
         let (bytes, stream) = (&replayed.bytes, &recorder.stream);
-        assert!(
-            stream.starts_with(bytes),
-            "{name}: {} bytes are no prefix",
-            bytes.len()
-        );
+        assert!(stream.starts_with(bytes), "{name}: {} bytes are no prefix", bytes.len());
         let durable = bytes.len() as u64 >= recorder.durable_bytes;
         let is_short = kept && !durable;
         assert!(
@@ -457,10 +394,7 @@ fn check_streams(
             bytes.len(),
             recorder.durable_bytes
         );
-        assert!(
-            !faultless || replayed.is_right || replayed.sink_failed,
-            "{name} blames the drive"
-        );
+        assert!(!faultless || replayed.is_right || replayed.sink_failed, "{name} blames the drive");
     }
     let [_, second] = &replayed;
     // A fault that is over before the second replay costs nothing that is durable. A loss of power

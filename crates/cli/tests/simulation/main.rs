@@ -12,17 +12,11 @@
 //! # Non-goals
 //! Real drives and the engine's system calls: `workload/tests/clockwork`, `e2e`.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 
 #[path = "../e2e/fuse.rs"]
 mod fuse;
-#[allow(
-    dead_code,
-    reason = "shared with the end-to-end tests, which use the rest"
-)]
+#[allow(dead_code, reason = "shared with the end-to-end tests, which use the rest")]
 #[path = "../e2e/power_fail_fs/mod.rs"]
 mod power_fail_fs;
 
@@ -75,12 +69,7 @@ fn simulate(seeds: Range<u64>) {
     for schedule in failed.iter().take(10) {
         println!("FAILED: {schedule}");
     }
-    assert!(
-        failed.is_empty(),
-        "{} of {} failed",
-        failed.len(),
-        seeds.len()
-    );
+    assert!(failed.is_empty(), "{} of {} failed", failed.len(), seeds.len());
 }
 
 #[test]

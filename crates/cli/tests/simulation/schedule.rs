@@ -71,10 +71,9 @@ impl Schedule {
         });
         let mut run_faults = vec![drive_faults(&mut rng, RUN_COMMANDS)];
         let mut stream_faults = vec![drive_faults(&mut rng, STREAM_COMMANDS)];
-        for (faults, commands) in [
-            (&mut run_faults, RUN_COMMANDS),
-            (&mut stream_faults, STREAM_COMMANDS),
-        ] {
+        for (faults, commands) in
+            [(&mut run_faults, RUN_COMMANDS), (&mut stream_faults, STREAM_COMMANDS)]
+        {
             if rng.below(4) == 0 {
                 faults.push(drive_faults(&mut rng, commands));
             }

@@ -82,11 +82,7 @@ pub fn run(
     stop: &AtomicBool,
 ) -> Result<RunSummary, ExecuteError> {
     let suite = Suite::parse("simulation", SUITE)?;
-    let settings = RunSettings {
-        set: vec![],
-        scale: 1.0,
-        seed: 1,
-    };
+    let settings = RunSettings { set: vec![], scale: 1.0, seed: 1 };
     let mut drives = sessions(drives)?;
     let plan = expand(&suite, &settings, &drives)?;
     let path = folder.join("run");
@@ -96,10 +92,7 @@ pub fn run(
     } else {
         let manifest = manifest(&plan, &drives, BuildRecord::default(), vec![]);
         let destination = Destination::At(path.clone());
-        (
-            RunWriter::create(&destination, &manifest)?,
-            Resume::default(),
-        )
+        (RunWriter::create(&destination, &manifest)?, Resume::default())
     };
     let live = Live::new(&plan, &drives);
     let summary = Runner {
@@ -203,11 +196,7 @@ impl Recorder {
             ask_for_more: true,
             ..RecordOptions::default()
         };
-        let mut source = Stopping {
-            bytes: &self.stream,
-            fills: 0,
-            stop_at,
-        };
+        let mut source = Stopping { bytes: &self.stream, fills: 0, stop_at };
         let registers = Registers::default();
         let mut host = SoftwareHost::new(&mut self.drives[..], Recorder::queues(true));
         let recorded = match host.streamer() {

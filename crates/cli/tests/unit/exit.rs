@@ -36,10 +36,7 @@ fn the_first_cause_with_a_class_determines_the_status() {
     assert_eq!(code_of(&error.expect_err("an error")), 75);
     let error = anyhow::Error::from(UsageError("--x".into())).context("more");
     assert_eq!(code_of(&error), 2);
-    let task = TaskStatus {
-        status: 3,
-        plan: "p".into(),
-    };
+    let task = TaskStatus { status: 3, plan: "p".into() };
     assert_eq!(code_of(&task.into()), 3);
 }
 
@@ -51,9 +48,6 @@ fn a_file_on_a_failing_disk_is_no_matter_of_usage() {
     let profile = ProfileFileError::File(PathBuf::from("a.toml"), io::ErrorKind::NotFound.into());
     assert_eq!(code_of(&profile.into()), 2);
     let path = "p.toml".to_owned();
-    let plan = assay_fleet::plan::PlanError::File {
-        path,
-        source: source(),
-    };
+    let plan = assay_fleet::plan::PlanError::File { path, source: source() };
     assert_eq!(code_of(&FleetError::from(plan).into()), 4);
 }

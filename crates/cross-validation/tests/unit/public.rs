@@ -17,11 +17,8 @@ const NAMES: [&str; 4] = ["model", "controller", "flash", "profile"];
 fn every_fact_is_of_a_public_drive_has_a_source_and_stands_once() {
     let table = CsvTable::parse(FILE, TEXT).unwrap();
     let hardware = Hardware::embedded().unwrap();
-    let known: BTreeSet<&str> = PublicTable::built_in()
-        .drives
-        .iter()
-        .map(|d| d.drive.as_str())
-        .collect();
+    let known: BTreeSet<&str> =
+        PublicTable::built_in().drives.iter().map(|d| d.drive.as_str()).collect();
     let (mut drives, mut facts) = (BTreeSet::new(), BTreeSet::new());
     let mut of_profile = 0;
     for row in &table.rows {

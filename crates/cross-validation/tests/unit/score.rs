@@ -59,19 +59,13 @@ fn intervals_are_centred_on_the_simulation_and_count_drives() {
     let all = ["a", "b", "c"].map(|d| prediction(d, 120.0, Some(0.2)));
     let found = intervals(&[all.clone(), all].concat());
     assert_eq!(found.len(), 1);
-    assert_eq!(
-        (found[0].drives, found[0].situation),
-        (3, Situation::FactsOnly)
-    );
+    assert_eq!((found[0].drives, found[0].situation), (3, Situation::FactsOnly));
     assert!((found[0].low * found[0].high - 1.0).abs() < 1e-9 && found[0].high > 1.2);
 }
 
 #[test]
 fn the_table_reads_back() {
-    let all = [
-        prediction("a", 120.0, Some(0.25)),
-        prediction("b", 81.5, None),
-    ];
+    let all = [prediction("a", 120.0, Some(0.25)), prediction("b", 81.5, None)];
     assert_eq!(parse(&table(&all)).unwrap(), all);
     let score = &summary(&all)[0];
     assert_eq!((score.count, score.drives), (2, 2));

@@ -34,11 +34,7 @@ fn a_drive_of_the_templates_kind_is_predicted_from_a_few_of_its_figures() {
         observed: &observed,
         threads: 1,
     };
-    for (found, truth) in simulation
-        .predict(&asked)
-        .iter()
-        .zip(&values[known.len()..])
-    {
+    for (found, truth) in simulation.predict(&asked).iter().zip(&values[known.len()..]) {
         let error = found.unwrap() - truth.unwrap();
         assert!(error.abs() < 0.15, "{error}");
     }

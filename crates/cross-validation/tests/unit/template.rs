@@ -36,16 +36,8 @@ fn every_template_and_alternative_is_a_valid_drive() {
             let profile = template.profile(structure, &template.wide.mean);
             profile.unwrap_or_else(|e| panic!("{} {structure:?}: {e}", drive.name));
         }
-        for path in [
-            "firmware.read_command_ns",
-            "nand.read_ns",
-            "firmware.read_latency_ns",
-        ] {
-            assert!(
-                template.paths.iter().any(|p| p == path),
-                "{}: {path}",
-                drive.name
-            );
+        for path in ["firmware.read_command_ns", "nand.read_ns", "firmware.read_latency_ns"] {
+            assert!(template.paths.iter().any(|p| p == path), "{}: {path}", drive.name);
         }
     }
 }
@@ -69,11 +61,7 @@ fn numbers_that_a_drives_own_figures_taught_do_not_enter_its_template() {
         // Blocks follow from pages and planes, which facts give, and from the bytes in all.
         let of = |drive: &ReferenceDrive| {
             let (mut template, mut alternatives) = by_facts(drive, &others, &hardware);
-            put(
-                &mut template.table,
-                "nand.blocks_per_plane",
-                Value::Integer(1),
-            );
+            put(&mut template.table, "nand.blocks_per_plane", Value::Integer(1));
             let values = alternatives.iter_mut();
             for (structure, _) in values.flat_map(|a| &mut a.values) {
                 structure.remove("nand.blocks_per_plane");
@@ -109,8 +97,5 @@ fn facts_give_structure_and_flash() {
     // The sense time of 48-layer TLC is 45 us.
     let at = evo.paths.iter().position(|p| p == "nand.read_ns").unwrap();
     assert!((evo.wide.mean[at].exp() - 45_000.0).abs() < 1.0);
-    assert_eq!(
-        number(&template("toshiba-rd400"), "nand.partial_read_saving_ns"),
-        0.0
-    );
+    assert_eq!(number(&template("toshiba-rd400"), "nand.partial_read_saving_ns"), 0.0);
 }

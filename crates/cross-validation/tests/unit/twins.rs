@@ -19,11 +19,7 @@ fn no_truth_is_among_the_profiles_of_its_twin() {
         let others = other_families(truth);
         assert!(others.len() >= 10 && !others.iter().any(|name| name == truth));
     }
-    assert!(
-        !other_families("plextor-m8pe-g")
-            .iter()
-            .any(|n| n.starts_with("plextor-m8pe"))
-    );
+    assert!(!other_families("plextor-m8pe-g").iter().any(|n| n.starts_with("plextor-m8pe")));
 }
 
 #[test]
@@ -38,18 +34,12 @@ fn the_table_reads_back() {
         predicted: 106.0,
         spread: 0.02,
     };
-    let far = TwinCell {
-        predicted: 110.0,
-        ..cell.clone()
-    };
+    let far = TwinCell { predicted: 110.0, ..cell.clone() };
     let all = [cell, far];
     assert_eq!(parse(&table(&all)).unwrap(), all);
     assert!((share_within(&all) - 0.5).abs() < 1e-9);
     let page = markdown(&all);
-    assert!(
-        page.contains("| wd-black | samsung-951 | 2 | 50 % | 10 % |"),
-        "{page}"
-    );
+    assert!(page.contains("| wd-black | samsung-951 | 2 | 50 % | 10 % |"), "{page}");
     assert!(page.contains("**not met**"));
 }
 
@@ -76,11 +66,7 @@ fn intervals_are_multiples_of_the_distance_from_the_measured_figures() {
     let (share, width) = coverage(&all).unwrap();
     assert!((0.85..=0.95).contains(&share), "{share}");
     assert!((0.018..0.2).contains(&width), "{width}");
-    assert_eq!(
-        coverage(&all[..10]),
-        None,
-        "one truth says nothing of another"
-    );
+    assert_eq!(coverage(&all[..10]), None, "one truth says nothing of another");
     assert!(markdown(&all).contains(" % of the cells lie within theirs"));
 }
 

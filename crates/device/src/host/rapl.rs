@@ -47,9 +47,7 @@ impl PackageEnergy {
                 energy,
             })
         });
-        PackageEnergy {
-            packages: packages.collect(),
-        }
+        PackageEnergy { packages: packages.collect() }
     }
 
     /// Mean power since the last call, watts; `None` without counters.

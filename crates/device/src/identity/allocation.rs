@@ -26,17 +26,11 @@ pub struct Allocation {
 /// Fails where the file system tells neither extents nor holes.
 pub fn allocation(path: &Path, offset_bytes: u64, len_bytes: u64) -> io::Result<Allocation> {
     let file = open_file(path, false, libc::O_NONBLOCK)?;
-    let end = offset_bytes
-        .saturating_add(len_bytes)
-        .min(file.metadata()?.len());
+    let end = offset_bytes.saturating_add(len_bytes).min(file.metadata()?.len());
     let len_bytes = end.saturating_sub(offset_bytes);
     let extents = by_extents(&file, offset_bytes, end);
     let (data, encoded_bytes) = extents.or_else(|_| by_seeking(&file, offset_bytes, end))?;
-    Ok(Allocation {
-        len_bytes,
-        unwritten_bytes: len_bytes.saturating_sub(data),
-        encoded_bytes,
-    })
+    Ok(Allocation { len_bytes, unwritten_bytes: len_bytes.saturating_sub(data), encoded_bytes })
 }
 
 /// Written and encoded bytes.
@@ -49,10 +43,7 @@ fn by_extents(file: &File, offset_bytes: u64, end: u64) -> io::Result<(u64, u64)
             break;
         };
         for extent in &extents {
-            let extent_end = extent
-                .offset_bytes
-                .saturating_add(extent.len_bytes)
-                .min(end);
+            let extent_end = extent.offset_bytes.saturating_add(extent.len_bytes).min(end);
             let bytes = extent_end.saturating_sub(extent.offset_bytes.max(offset_bytes));
             if extent.flags & FileExtent::UNWRITTEN == 0 {
                 written += bytes;

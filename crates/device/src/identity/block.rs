@@ -122,9 +122,8 @@ impl BlockNode {
         let drive = self.parent().map_or_else(|| self.dir.clone(), |p| p.dir);
         let hardware = drive.join("device").canonicalize().ok()?;
         // A multipath NVMe namespace belongs to a subsystem, which lists its controllers.
-        let is_subsystem = hardware
-            .file_name()
-            .is_some_and(|n| n.to_string_lossy().starts_with("nvme-subsys"));
+        let is_subsystem =
+            hardware.file_name().is_some_and(|n| n.to_string_lossy().starts_with("nvme-subsys"));
         if is_subsystem && let Some(controller) = first_nvme_controller(&hardware) {
             return Some(controller);
         }
@@ -142,10 +141,7 @@ fn first_nvme_controller(subsystem: &Path) -> Option<PathBuf> {
 /// `259:0`.
 pub(crate) fn parse_device_number(text: &str) -> Option<DeviceNumber> {
     let (major, minor) = text.split_once(':')?;
-    Some(DeviceNumber {
-        major: major.parse().ok()?,
-        minor: minor.parse().ok()?,
-    })
+    Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
 }
 
 pub(super) fn describe_block(
@@ -167,21 +163,20 @@ pub(super) fn describe_block(
     let mut info = DriveInfo::new(DriveKind::Block, spec, &dev_name, node.size_bytes());
     info.path = Some(path.to_path_buf());
     info.serial = serial(root, whole, hardware.as_deref()).unwrap_or(dev_name);
-    info.model = hardware_attribute("model")
-        .or_else(|| whole.attribute("dm/name"))
-        .or_else(|| match whole.name.starts_with("mmcblk") {
+    info.model =
+        hardware_attribute("model").or_else(|| whole.attribute("dm/name")).or_else(|| match whole
+            .name
+            .starts_with("mmcblk")
+        {
             true => hardware_attribute("name"),
             false => whole.attribute("md/level"),
         });
     info.firmware = hardware_attribute("firmware_rev")
         .or_else(|| hardware_attribute("rev"))
         .or_else(|| hardware_attribute("fwrev"));
-    info.logical_block_bytes = queue_number("logical_block_size")
-        .filter(|&b| b > 0)
-        .unwrap_or(512);
-    info.physical_block_bytes = queue_number("physical_block_size")
-        .unwrap_or(0)
-        .max(info.logical_block_bytes);
+    info.logical_block_bytes = queue_number("logical_block_size").filter(|&b| b > 0).unwrap_or(512);
+    info.physical_block_bytes =
+        queue_number("physical_block_size").unwrap_or(0).max(info.logical_block_bytes);
     info.min_io_bytes = info.logical_block_bytes;
     info.memory_align_bytes = info.logical_block_bytes;
     info.max_io_bytes = whole.kib("queue/max_sectors_kb");
@@ -234,9 +229,7 @@ pub(super) fn unsupported_format(whole: &BlockNode) -> Option<String> {
 
 /// `none [mq-deadline] kyber` gives `mq-deadline`; a list without brackets is returned as it is.
 fn active_scheduler(text: &str) -> String {
-    let bracketed = text
-        .split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'));
+    let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(text, |(active, _)| active).to_owned()
 }
 
@@ -256,18 +249,12 @@ fn transport(whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
     }
     if name.starts_with("sd") || name.starts_with("sr") {
         // Directories on the way to the device show the bus: .../ata1/host0/..., .../usb2/2-1/...
-        const BY_HOST: [(&str, &str); 4] = [
-            ("usb", "usb"),
-            ("ata", "sata"),
-            ("session", "iscsi"),
-            ("virtio", "virtio-scsi"),
-        ];
+        const BY_HOST: [(&str, &str); 4] =
+            [("usb", "usb"), ("ata", "sata"), ("session", "iscsi"), ("virtio", "virtio-scsi")];
         let path = hardware.unwrap_or(Path::new("")).to_string_lossy();
         let passes = |(prefix, _): &&(&str, &str)| {
             let numbers = path.split('/').filter_map(|dir| dir.strip_prefix(prefix));
-            numbers
-                .into_iter()
-                .any(|n| n.starts_with(|d: char| d.is_ascii_digit()))
+            numbers.into_iter().any(|n| n.starts_with(|d: char| d.is_ascii_digit()))
         };
         let bus = BY_HOST.iter().find(passes).map_or("scsi", |(_, bus)| bus);
         return Some(bus.to_owned());
@@ -289,9 +276,7 @@ fn transport(whole: &BlockNode, hardware: Option<&Path>) -> Option<String> {
         ("rbd", "rbd"),
         ("bcache", "bcache"),
     ];
-    let found = BY_PREFIX
-        .iter()
-        .find(|(prefix, _)| name.starts_with(prefix))?;
+    let found = BY_PREFIX.iter().find(|(prefix, _)| name.starts_with(prefix))?;
     Some(found.1.to_owned())
 }
 

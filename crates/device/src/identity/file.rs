@@ -34,12 +34,7 @@ pub fn identify_at(root: &SystemRoot, given: &Path) -> Result<DriveInfo, Identit
     })?;
     let metadata = std::fs::metadata(&path).map_err(|e| fail("look at it", e))?;
     let file_type = metadata.file_type();
-    let not_a_drive = |what| {
-        Err(IdentityError::NotADrive {
-            path: given.to_path_buf(),
-            what,
-        })
-    };
+    let not_a_drive = |what| Err(IdentityError::NotADrive { path: given.to_path_buf(), what });
     if file_type.is_dir() {
         return Err(IdentityError::Directory(given.to_path_buf()));
     } else if file_type.is_char_device() {
@@ -79,12 +74,7 @@ pub(crate) fn identify_unopened_at(root: &SystemRoot, path: &Path) -> Option<Dri
         Ok(_) => return None,
         Err(_) => node_of_name(root, path)?,
     };
-    Some(describe_block(
-        root,
-        &node,
-        &path.display().to_string(),
-        path,
-    ))
+    Some(describe_block(root, &node, &path.display().to_string(), path))
 }
 
 fn io_error(path: &Path, doing: &'static str, source: io::Error) -> IdentityError {
@@ -93,19 +83,12 @@ fn io_error(path: &Path, doing: &'static str, source: io::Error) -> IdentityErro
         // ENOTDIR: a component of the path is a file.
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => IdentityError::Missing(path),
         io::ErrorKind::PermissionDenied => IdentityError::PermissionDenied(path),
-        _ => IdentityError::Io {
-            path,
-            doing,
-            source,
-        },
+        _ => IdentityError::Io { path, doing, source },
     }
 }
 
 pub(crate) fn split_device_number(number: u64) -> DeviceNumber {
-    DeviceNumber {
-        major: rustix::fs::major(number),
-        minor: rustix::fs::minor(number),
-    }
+    DeviceNumber { major: rustix::fs::major(number), minor: rustix::fs::minor(number) }
 }
 
 fn identify_block(

@@ -46,14 +46,7 @@ fn of_device(info: &DriveInfo) -> Option<&'static str> {
         ("zvol", "a ZFS volume"),
     ];
     /// In the model, of drives that hypervisors emulate.
-    const EMULATED: [&str; 6] = [
-        "qemu",
-        "vbox",
-        "vmware",
-        "virtual",
-        "amazon elastic",
-        "google",
-    ];
+    const EMULATED: [&str; 6] = ["qemu", "vbox", "vmware", "virtual", "amazon elastic", "google"];
     let transport = info.transport.as_deref().unwrap_or_default();
     let known = OF_TRANSPORT.iter().find(|(name, _)| *name == transport);
     known.map(|(_, text)| *text).or_else(|| {
@@ -64,9 +57,7 @@ fn of_device(info: &DriveInfo) -> Option<&'static str> {
 }
 
 fn of_file_system(fs_type: &str) -> String {
-    let network = [
-        "nfs", "cifs", "smb", "9p", "ceph", "afs", "gluster", "lustre", "virtiofs",
-    ];
+    let network = ["nfs", "cifs", "smb", "9p", "ceph", "afs", "gluster", "lustre", "virtiofs"];
     let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| fs_type.starts_with(prefix));
     let what = if is(&["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"]) {
         "a file in this host's memory"

@@ -91,12 +91,7 @@ pub(crate) fn parse_locks(text: &str) -> Vec<FileLock> {
             let major = u32::from_str_radix(place.next()?, 16).ok()?;
             let minor = u32::from_str_radix(place.next()?, 16).ok()?;
             let inode = place.next()?.parse().ok()?;
-            Some(FileLock {
-                device: DeviceNumber { major, minor },
-                inode,
-                pid,
-                is_whole_file,
-            })
+            Some(FileLock { device: DeviceNumber { major, minor }, inode, pid, is_whole_file })
         })
         .collect()
 }

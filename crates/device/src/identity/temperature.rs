@@ -18,21 +18,13 @@ pub fn temperature_celsius(info: &DriveInfo) -> Option<f64> {
 }
 
 pub fn temperature_celsius_at(root: &SystemRoot, info: &DriveInfo) -> Option<f64> {
-    first_reading(root, info, "temp", &["_input"], |thousandths: f64| {
-        thousandths / 1000.0
-    })
+    first_reading(root, info, "temp", &["_input"], |thousandths: f64| thousandths / 1000.0)
 }
 
 /// Milliwatts from `powerN_average`, else `powerN_input`, which are in microwatts. Few drives have
 /// such a sensor; carriers and hot-plug controllers do.
 pub(crate) fn power_milliwatts_at(root: &SystemRoot, info: &DriveInfo) -> Option<u64> {
-    first_reading(
-        root,
-        info,
-        "power",
-        &["_average", "_input"],
-        |microwatts: u64| microwatts / 1000,
-    )
+    first_reading(root, info, "power", &["_average", "_input"], |microwatts: u64| microwatts / 1000)
 }
 
 fn first_reading<T: FromStr>(
@@ -68,8 +60,5 @@ fn hwmon_dirs(hardware: &Path) -> Vec<PathBuf> {
         found.sort();
         found
     });
-    sensors
-        .into_iter()
-        .find(|found| !found.is_empty())
-        .unwrap_or_default()
+    sensors.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }

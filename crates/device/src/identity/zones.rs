@@ -86,9 +86,7 @@ pub fn zone_conditions(info: &DriveInfo) -> Option<BTreeMap<&'static str, u32>> 
     let mut counts = BTreeMap::new();
     for zone in report_zones(&device, zones.count as usize).ok()? {
         let name = CONDITIONS.iter().find(|(code, _)| *code == zone.condition);
-        *counts
-            .entry(name.map_or("unknown", |(_, name)| name))
-            .or_default() += 1;
+        *counts.entry(name.map_or("unknown", |(_, name)| name)).or_default() += 1;
     }
     Some(counts)
 }

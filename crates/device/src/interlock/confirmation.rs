@@ -20,10 +20,7 @@ pub(super) fn missing(
     }
     for OnDevice { device, signature } in signatures {
         // Types are compared without case.
-        if !left
-            .iter()
-            .any(|word| word.eq_ignore_ascii_case(&signature.word))
-        {
+        if !left.iter().any(|word| word.eq_ignore_ascii_case(&signature.word)) {
             reasons.push(RefusalReason::Signature {
                 word: signature.word.clone(),
                 what: signature.what.clone(),
@@ -45,14 +42,8 @@ pub(super) fn not_named(info: &DriveInfo, destroy: &[String]) -> Option<RefusalR
     if destroy.contains(&info.serial) {
         return None;
     }
-    let near = destroy
-        .iter()
-        .filter_map(|given| near_miss(info, given))
-        .collect();
-    Some(RefusalReason::NotNamed {
-        serial: info.serial.clone(),
-        near,
-    })
+    let near = destroy.iter().filter_map(|given| near_miss(info, given)).collect();
+    Some(RefusalReason::NotNamed { serial: info.serial.clone(), near })
 }
 
 fn near_miss(info: &DriveInfo, given: &str) -> Option<NearMiss> {
@@ -66,11 +57,7 @@ fn near_miss(info: &DriveInfo, given: &str) -> Option<NearMiss> {
         "that is the drive's kernel name; give its serial".to_owned()
     } else if given == info.spec || Some(given) == path.as_deref() {
         "that is a path; give the drive's serial (or the file's name)".to_owned()
-    } else if info
-        .model
-        .as_deref()
-        .is_some_and(|model| model.eq_ignore_ascii_case(given.trim()))
-    {
+    } else if info.model.as_deref().is_some_and(|model| model.eq_ignore_ascii_case(given.trim())) {
         "that is the drive's model, which other drives share; give its serial".to_owned()
     } else if given.len() >= 4 && (serial.contains(given) || given.contains(serial)) {
         "it must be the whole serial and nothing else".to_owned()
@@ -80,17 +67,11 @@ fn near_miss(info: &DriveInfo, given: &str) -> Option<NearMiss> {
         if edits > NEAR_EDITS || edits * 3 > serial.chars().count() {
             return None;
         }
-        let characters = if edits == 1 {
-            "one character".to_owned()
-        } else {
-            format!("{edits} characters")
-        };
+        let characters =
+            if edits == 1 { "one character".to_owned() } else { format!("{edits} characters") };
         format!("{characters} differ; check for a typing error or another drive")
     };
-    Some(NearMiss {
-        given: given.to_owned(),
-        difference,
-    })
+    Some(NearMiss { given: given.to_owned(), difference })
 }
 
 /// Levenshtein distance in characters, by the two-row method of Wagner and Fischer (1974).

@@ -22,10 +22,9 @@ use super::{ExclusiveOpen, RefusalReason, Subject};
 pub(super) fn subject_of(stat: &Stat) -> Subject {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::BlockDevice => Subject::Block(split_device_number(stat.st_rdev)),
-        FileType::RegularFile => Subject::File {
-            device: split_device_number(stat.st_dev),
-            inode: stat.st_ino,
-        },
+        FileType::RegularFile => {
+            Subject::File { device: split_device_number(stat.st_dev), inode: stat.st_ino }
+        }
         _ => Subject::Nothing,
     }
 }
@@ -75,19 +74,13 @@ pub(super) fn open_node(node: &BlockNode) -> io::Result<(OwnedFd, bool)> {
     let path = dev_path(node);
     let (file, busy) = open_block(&path)?;
     if subject_of(&rustix::fs::fstat(&file)?) != Subject::Block(node.device) {
-        return Err(io::Error::other(format!(
-            "{} is another device",
-            path.display()
-        )));
+        return Err(io::Error::other(format!("{} is another device", path.display())));
     }
     Ok((OwnedFd::from(file), busy))
 }
 
 pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<ExclusiveOpen, RefusalReason> {
-    let changed = |what: String| RefusalReason::Changed {
-        drive: info.spec.clone(),
-        what,
-    };
+    let changed = |what: String| RefusalReason::Changed { drive: info.spec.clone(), what };
     let no_path = || RefusalReason::unchecked("which device it is", "its record has no path");
     let path = info.path.clone().ok_or_else(no_path)?;
     let now =
@@ -102,10 +95,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<ExclusiveOpen,
         )));
     }
     if now.serial != info.serial {
-        return Err(changed(format!(
-            "its serial is {}, not {}",
-            now.serial, info.serial
-        )));
+        return Err(changed(format!("its serial is {}, not {}", now.serial, info.serial)));
     }
     let opened = match info.kind {
         DriveKind::Block => open_block(&path),
@@ -123,12 +113,7 @@ pub(super) fn take(root: &SystemRoot, info: &DriveInfo) -> Result<ExclusiveOpen,
     if subject != expected || subject == Subject::Nothing {
         return Err(changed("the path is now another device or file".to_owned()));
     }
-    Ok(ExclusiveOpen {
-        file,
-        path,
-        subject,
-        busy,
-    })
+    Ok(ExclusiveOpen { file, path, subject, busy })
 }
 
 /// Blocks that were written without their protection information cannot be read through the block
@@ -178,11 +163,8 @@ fn regions(
         |e: io::Error| RefusalReason::unchecked(format!("the partitions of {}", info.spec), e);
     if let Subject::Block(device) = claim.subject {
         match block_node(root, device).and_then(|node| node.partitions()) {
-            Ok(partitions) => regions.extend(
-                partitions
-                    .iter()
-                    .map(|p| (dev_path(p), p.start_bytes(), p.size_bytes())),
-            ),
+            Ok(partitions) => regions
+                .extend(partitions.iter().map(|p| (dev_path(p), p.start_bytes(), p.size_bytes()))),
             Err(e) => reasons.push(unchecked(e)),
         }
     }
@@ -223,10 +205,7 @@ pub(super) fn signatures(
         let window = match read(start_bytes, size_bytes) {
             Ok(window) => window,
             Err(e) => {
-                reasons.push(RefusalReason::unchecked(
-                    format!("the signatures of {device}"),
-                    e,
-                ));
+                reasons.push(RefusalReason::unchecked(format!("the signatures of {device}"), e));
                 continue;
             }
         };
@@ -238,10 +217,9 @@ pub(super) fn signatures(
             by_wipefs.retain(|found| signature::is_plausible(&window, found));
             all = signature::union(all, by_wipefs);
         }
-        found.extend(all.into_iter().map(|signature| OnDevice {
-            device: device.clone(),
-            signature,
-        }));
+        found.extend(
+            all.into_iter().map(|signature| OnDevice { device: device.clone(), signature }),
+        );
     }
     found
 }

@@ -83,10 +83,7 @@ pub(super) fn take(root: &SystemRoot, claim: &ExclusiveOpen, drive: &str) -> Opt
     let taken = flock(&claim.file, FlockOperation::NonBlockingLockExclusive);
     let is_callers = || has_inode(&locks_of_callers(root, std::process::id()), inode);
     let is_foreign = taken == Err(Errno::WOULDBLOCK) && !is_callers();
-    is_foreign.then(|| RefusalReason::Locked {
-        device: drive.to_owned(),
-        pid: None,
-    })
+    is_foreign.then(|| RefusalReason::Locked { device: drive.to_owned(), pid: None })
 }
 
 /// EROFS is mounted from a file without a loop device (Linux 6.12): the table of mounts has the

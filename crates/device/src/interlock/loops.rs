@@ -52,10 +52,7 @@ fn backing_by_ioctl(root: &SystemRoot, node: &BlockNode) -> Option<Subject> {
     }
     let info = loop_backing(&open_file(&path, false, libc::O_NONBLOCK).ok()?)?;
     Some(match info.rdevice {
-        0 => Subject::File {
-            device: split_device_number(info.device),
-            inode: info.inode,
-        },
+        0 => Subject::File { device: split_device_number(info.device), inode: info.inode },
         number => Subject::Block(split_device_number(number)),
     })
 }

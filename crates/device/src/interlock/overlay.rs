@@ -44,10 +44,7 @@ impl Overlay {
         Some(Overlay {
             root: mount.root.clone().into(),
             has_relative_layers: upper.iter().any(|layer: &PathBuf| layer.is_relative()),
-            layers: upper
-                .into_iter()
-                .filter_map(|layer| absolute(layer, &mount_point))
-                .collect(),
+            layers: upper.into_iter().filter_map(|layer| absolute(layer, &mount_point)).collect(),
             mount_point,
         })
     }
@@ -65,9 +62,7 @@ impl Overlay {
         for layer in &self.layers {
             let inside = path.strip_prefix(layer).ok();
             let shown = inside.map(|inside| Path::new("/").join(inside));
-            let shown = shown
-                .as_ref()
-                .and_then(|path| path.strip_prefix(&self.root).ok());
+            let shown = shown.as_ref().and_then(|path| path.strip_prefix(&self.root).ok());
             found.extend(shown.map(|shown| self.mount_point.join(shown)));
         }
         found.retain(|other| other != path && other.is_file());
@@ -84,9 +79,7 @@ pub(super) fn other_paths(overlays: &[Overlay], path: &Path) -> Vec<PathBuf> {
     let mut next = 0;
     while let Some(path) = known.get(next).cloned() {
         next += 1;
-        let others = overlays
-            .iter()
-            .flat_map(|overlay| overlay.other_paths(&path));
+        let others = overlays.iter().flat_map(|overlay| overlay.other_paths(&path));
         for other in others {
             if !known.contains(&other) {
                 known.push(other);

@@ -33,11 +33,7 @@ pub enum RefusalReason {
         "in use: {device} is mounted at {mount_point} ({fs_type}); unmount it first (umount {})",
         quoted(.mount_point)
     )]
-    Mounted {
-        device: String,
-        mount_point: String,
-        fs_type: String,
-    },
+    Mounted { device: String, mount_point: String, fs_type: String },
     #[error("in use: {device} is part of {holder} ({what}); remove that holder first")]
     Held {
         device: String,
@@ -106,10 +102,7 @@ pub enum RefusalReason {
 
 impl RefusalReason {
     pub(super) fn unchecked(what: impl Into<String>, error: impl ToString) -> RefusalReason {
-        RefusalReason::Unchecked {
-            what: what.into(),
-            error: error.to_string(),
-        }
+        RefusalReason::Unchecked { what: what.into(), error: error.to_string() }
     }
 
     /// A further `--destroy` value resolves it.
@@ -216,9 +209,7 @@ impl fmt::Display for Refusal {
         }
         f.write_str("If everything on it may be lost, add:")?;
         let words = self.missing_words();
-        words
-            .iter()
-            .try_for_each(|word| write!(f, " --destroy {}", quoted(word)))
+        words.iter().try_for_each(|word| write!(f, " --destroy {}", quoted(word)))
     }
 }
 

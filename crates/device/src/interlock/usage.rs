@@ -51,11 +51,7 @@ fn examine_with(
 ) -> Vec<RefusalReason> {
     let mut reasons = Vec::new();
     let tables = Tables::read(root, open, &mut reasons);
-    let mut examination = Examination {
-        tables: &tables,
-        reasons: &mut reasons,
-        claims,
-    };
+    let mut examination = Examination { tables: &tables, reasons: &mut reasons, claims };
     examination.examine(subject, label, None, 0);
     let mut distinct: Vec<RefusalReason> = Vec::with_capacity(reasons.len());
     for reason in reasons {
@@ -103,16 +99,7 @@ impl<'a> Tables<'a> {
             reasons.push(RefusalReason::unchecked("listing loop devices", e));
             Vec::new()
         });
-        Self {
-            root,
-            open,
-            mounts,
-            overlays,
-            mount_sources,
-            swaps,
-            locks,
-            loops,
-        }
+        Self { root, open, mounts, overlays, mount_sources, swaps, locks, loops }
     }
 
     /// Whether a file may have one of these device numbers in an overlay, the other in a layer of
@@ -120,10 +107,7 @@ impl<'a> Tables<'a> {
     /// the inode numbers of their layers.
     fn may_be_layer(&self, one: DeviceNumber, other: DeviceNumber) -> bool {
         (one.major == 0 || other.major == 0)
-            && self
-                .overlays
-                .iter()
-                .any(|overlay| overlay.has_relative_layers)
+            && self.overlays.iter().any(|overlay| overlay.has_relative_layers)
     }
 
     /// A drive's partitions, or a partition's drive, on every path; not sibling partitions.
@@ -136,11 +120,7 @@ impl<'a> Tables<'a> {
         } else {
             members.extend(node.partitions()?);
         }
-        let mut family = Family {
-            node,
-            members,
-            by_other_paths: Vec::new(),
-        };
+        let mut family = Family { node, members, by_other_paths: Vec::new() };
         self.extend_by_other_paths(&mut family)?;
         Ok(family)
     }
@@ -272,9 +252,9 @@ impl Examination<'_> {
         match (self.tables.open)(node) {
             Ok((claim, false)) => self.claims.push(claim),
             Ok((_, true)) if explained => {}
-            Ok((_, true)) => self.reasons.push(RefusalReason::ClaimedElsewhere {
-                device: label.to_owned(),
-            }),
+            Ok((_, true)) => {
+                self.reasons.push(RefusalReason::ClaimedElsewhere { device: label.to_owned() })
+            }
             Err(e) => self.reasons.push(users_unchecked(label, e)),
         }
     }
@@ -287,9 +267,8 @@ impl Examination<'_> {
         };
         let own = |mount: &&Mount| mount.device == node.device || is_it(Path::new(&mount.source));
         let mounted = self.tables.mounts.iter().filter(own);
-        let mut mounted: Vec<(&str, &str)> = mounted
-            .map(|mount| (mount.mount_point.as_str(), mount.fs_type.as_str()))
-            .collect();
+        let mut mounted: Vec<(&str, &str)> =
+            mounted.map(|mount| (mount.mount_point.as_str(), mount.fs_type.as_str())).collect();
         for (source, mount_point, fs_type) in &self.tables.mount_sources {
             if is_it(Path::new(source)) && !mounted.iter().any(|(known, _)| known == mount_point) {
                 mounted.push((mount_point, fs_type));
@@ -302,9 +281,7 @@ impl Examination<'_> {
         };
         self.reasons.extend(mounted.into_iter().map(reason));
         if self.tables.swaps.iter().any(|swap| is_it(swap)) {
-            self.reasons.push(RefusalReason::Swap {
-                device: label.to_owned(),
-            });
+            self.reasons.push(RefusalReason::Swap { device: label.to_owned() });
         }
         let tables = self.tables;
         match node.holders() {
@@ -330,29 +307,19 @@ impl Examination<'_> {
         // EROFS (Linux 6.12) is mounted from a file without a loop device.
         let sources = self.tables.mounts.iter();
         let mounted = sources.filter(|m| m.source.starts_with('/') && is_it(Path::new(&m.source)));
-        self.reasons
-            .extend(mounted.map(|mount| RefusalReason::Mounted {
-                device: label.to_owned(),
-                mount_point: mount.mount_point.clone(),
-                fs_type: mount.fs_type.clone(),
-            }));
+        self.reasons.extend(mounted.map(|mount| RefusalReason::Mounted {
+            device: label.to_owned(),
+            mount_point: mount.mount_point.clone(),
+            fs_type: mount.fs_type.clone(),
+        }));
         if self.tables.swaps.iter().any(|swap| is_it(swap)) {
-            self.reasons.push(RefusalReason::Swap {
-                device: label.to_owned(),
-            });
+            self.reasons.push(RefusalReason::Swap { device: label.to_owned() });
         }
         let tables = self.tables;
-        let held = locks::holders(
-            tables.root,
-            &tables.locks,
-            (device, inode),
-            Path::new(label),
+        let held = locks::holders(tables.root, &tables.locks, (device, inode), Path::new(label));
+        self.reasons.extend(
+            held.into_iter().map(|pid| RefusalReason::Locked { device: label.to_owned(), pid }),
         );
-        self.reasons
-            .extend(held.into_iter().map(|pid| RefusalReason::Locked {
-                device: label.to_owned(),
-                pid,
-            }));
         self.examine_suspected_locks(device, inode, label);
         self.examine_loops(&subject, Path::new(label), label, via);
     }
@@ -367,10 +334,9 @@ impl Examination<'_> {
                 && self.tables.may_be_layer(lock.device, device)
         };
         let held = self.tables.locks.iter().filter(is_other);
-        self.reasons.extend(held.map(|lock| RefusalReason::Locked {
-            device: label.to_owned(),
-            pid: lock.pid,
-        }));
+        self.reasons.extend(
+            held.map(|lock| RefusalReason::Locked { device: label.to_owned(), pid: lock.pid }),
+        );
     }
 
     fn examine_loops(&mut self, subject: &Subject, path: &Path, label: &str, via: Option<&str>) {
@@ -379,21 +345,17 @@ impl Examination<'_> {
             (Some(backing), _) if backing == subject => true,
             (
                 Some(Subject::File { device, inode }),
-                Subject::File {
-                    device: own,
-                    inode: own_inode,
-                },
+                Subject::File { device: own, inode: own_inode },
             ) => inode == own_inode && tables.may_be_layer(*device, *own),
             (Some(_), _) => false,
             (None, _) => l.backing_path == path,
         };
         let loops = self.tables.loops.iter();
         let others = loops.filter(|l| via != Some(l.name.as_str())).filter(shows);
-        self.reasons
-            .extend(others.map(|l| RefusalReason::BacksLoop {
-                device: label.to_owned(),
-                loop_device: l.name.clone(),
-            }));
+        self.reasons.extend(others.map(|l| RefusalReason::BacksLoop {
+            device: label.to_owned(),
+            loop_device: l.name.clone(),
+        }));
     }
 }
 
@@ -403,9 +365,7 @@ fn users_unchecked(label: &str, error: impl ToString) -> RefusalReason {
 
 /// Equal on every path: an attribute of the block device (NVMe) or of the logical unit (SCSI).
 fn wwid(whole: &BlockNode) -> Option<String> {
-    whole
-        .attribute("wwid")
-        .or_else(|| whole.attribute("device/wwid"))
+    whole.attribute("wwid").or_else(|| whole.attribute("device/wwid"))
 }
 
 #[cfg(test)]

@@ -95,10 +95,7 @@ fn moved_on(stats: &[PathBuf]) -> Option<Moved> {
     let mut sum = Moved::default();
     for path in stats {
         let text = std::fs::read_to_string(path).ok()?;
-        let numbers: Vec<u64> = text
-            .split_whitespace()
-            .map_while(|n| n.parse().ok())
-            .collect();
+        let numbers: Vec<u64> = text.split_whitespace().map_while(|n| n.parse().ok()).collect();
         sum = sum.plus(Moved {
             read_bytes: numbers.get(2)?.saturating_mul(STAT_SECTOR_BYTES),
             written_bytes: numbers.get(6)?.saturating_mul(STAT_SECTOR_BYTES),
@@ -112,16 +109,9 @@ fn own(root: &SystemRoot) -> Option<Moved> {
     let text = std::fs::read_to_string(root.proc("self/io")).ok()?;
     let value = |key: &str| -> Option<u64> {
         let mut lines = text.lines();
-        lines
-            .find_map(|line| line.strip_prefix(key))?
-            .trim()
-            .parse()
-            .ok()
+        lines.find_map(|line| line.strip_prefix(key))?.trim().parse().ok()
     };
-    Some(Moved {
-        read_bytes: value("read_bytes:")?,
-        written_bytes: value("write_bytes:")?,
-    })
+    Some(Moved { read_bytes: value("read_bytes:")?, written_bytes: value("write_bytes:")? })
 }
 
 #[cfg(test)]

@@ -29,11 +29,7 @@ impl ProgramTimes {
     /// Processes that cannot be read, or have ended, are left out.
     pub fn read(root: &SystemRoot) -> ProgramTimes {
         let mut processes = BTreeMap::new();
-        for entry in std::fs::read_dir(root.proc(""))
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
+        for entry in std::fs::read_dir(root.proc("")).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else {
                 continue;
@@ -60,10 +56,8 @@ impl ProgramTimes {
             }
         }
         let percent = |ticks: u64| ticks as f64 / TICKS_PER_SECOND / seconds.max(0.01) * 100.0;
-        let mut found: Vec<(String, f64)> = by_name
-            .into_iter()
-            .map(|(name, ticks)| (name.to_owned(), percent(ticks)))
-            .collect();
+        let mut found: Vec<(String, f64)> =
+            by_name.into_iter().map(|(name, ticks)| (name.to_owned(), percent(ticks))).collect();
         found.sort_by(|a, b| b.1.total_cmp(&a.1));
         found
     }

@@ -23,10 +23,7 @@ impl ControllerDevice {
 
     /// `file` is the open device of this path.
     pub fn over(path: &Path, file: File) -> ControllerDevice {
-        ControllerDevice {
-            name: path.display().to_string(),
-            file,
-        }
+        ControllerDevice { name: path.display().to_string(), file }
     }
 }
 
@@ -44,11 +41,9 @@ impl AdminPort for ControllerDevice {
         let done = nvme_admin_command(&self.file, command, data, timeout_ms);
         let (controller, command) = (self.name.clone(), command_name(command));
         done.map_err(|error| match error {
-            NvmeCommandError::Status(status) => CommandError::Status {
-                controller,
-                command,
-                status,
-            },
+            NvmeCommandError::Status(status) => {
+                CommandError::Status { controller, command, status }
+            }
             NvmeCommandError::System(source) => CommandError::System {
                 controller,
                 command,

@@ -31,11 +31,7 @@ fn listed(words: &[String]) -> String {
 }
 
 fn watts(mw: f64) -> String {
-    if mw >= 1000.0 {
-        format!("{:.2} W", mw / 1e3)
-    } else {
-        format!("{mw:.1} mW")
-    }
+    if mw >= 1000.0 { format!("{:.2} W", mw / 1e3) } else { format!("{mw:.1} mW") }
 }
 
 fn micros(us: Option<u32>) -> String {
@@ -48,10 +44,7 @@ fn micros(us: Option<u32>) -> String {
 
 pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) {
     // A table: one entry per fact.
-    let mut facts = Facts {
-        group: "controller",
-        tell,
-    };
+    let mut facts = Facts { group: "controller", tell };
     facts.add("NVMe version", &probe.version);
     facts.add("model", &probe.model);
     facts.add("serial", &probe.serial);
@@ -60,14 +53,7 @@ pub fn facts(probe: &Probe, tell: &mut dyn FnMut(&'static str, String, String)) 
         format!("{revision} (slot {slot}{mark})")
     });
     let slots = slots.collect::<Vec<_>>().join(", ");
-    facts.add(
-        "firmware",
-        if slots.is_empty() {
-            &probe.firmware
-        } else {
-            &slots
-        },
-    );
+    facts.add("firmware", if slots.is_empty() { &probe.firmware } else { &slots });
     // A simulated drive without a bus.
     let vendor = match probe.pci_vendor {
         (0, 0) => "none".to_owned(),
@@ -180,10 +166,7 @@ fn placement_facts(facts: &mut Facts<'_>, placement: &Placement) {
         [log.host_bytes, log.media_bytes, log.erased_bytes].map(format_size);
     let amplification = match log.host_bytes {
         0 => String::new(),
-        bytes => format!(
-            ": {:.2} bytes per byte",
-            log.media_bytes as f64 / bytes as f64
-        ),
+        bytes => format!(": {:.2} bytes per byte", log.media_bytes as f64 / bytes as f64),
     };
     let value = format!("{host} by the host, {media} to the media{amplification}; {erased} erased");
     facts.add("written since it is on", value);
@@ -215,11 +198,7 @@ fn register_facts(facts: &mut Facts<'_>, r: &RegisterFacts) {
 }
 
 fn power_state(state: &PowerStateLimits) -> String {
-    let operational = if state.operational {
-        "operational"
-    } else {
-        "non-operational"
-    };
+    let operational = if state.operational { "operational" } else { "non-operational" };
     let (most, enter) = (watts(state.max_mw), micros(state.entry_us));
     let leave = micros(state.exit_us);
     let mut words = format!("at most {most}, {operational}, enter {enter}, leave {leave}");
@@ -264,14 +243,14 @@ fn namespace_words(n: &Namespace) -> String {
             format!("; protection information of type {kind}{place}")
         }
     };
-    let boundary = n.atomic_boundary_bytes.map_or(String::new(), |bytes| {
-        format!(" within {}", format_size(bytes))
-    });
+    let boundary = n
+        .atomic_boundary_bytes
+        .map_or(String::new(), |bytes| format!(" within {}", format_size(bytes)));
     let (atomic, power_fail) = (n.atomic_bytes, n.atomic_power_fail_bytes);
     let [atomic, power_fail] = [atomic, power_fail].map(format_size);
-    let compare = n.atomic_compare_bytes.map_or(String::new(), |bytes| {
-        format!(", compare and write of {}", format_size(bytes))
-    });
+    let compare = n
+        .atomic_compare_bytes
+        .map_or(String::new(), |bytes| format!(", compare and write of {}", format_size(bytes)));
     let atomic = format!(
         "; atomic writes of {atomic}, of {power_fail}{boundary} also when power fails{compare}"
     );
@@ -289,15 +268,9 @@ fn health_facts(facts: &mut Facts<'_>, h: &Health) {
         [] => String::new(),
         sensors => format!(" ({})", sensors.join(", ")),
     };
-    facts.add(
-        "temperature",
-        format!("{} degrees C{further}", h.composite_c),
-    );
-    let (used, spare, threshold) = (
-        h.percentage_used,
-        h.available_spare_pct,
-        h.spare_threshold_pct,
-    );
+    facts.add("temperature", format!("{} degrees C{further}", h.composite_c));
+    let (used, spare, threshold) =
+        (h.percentage_used, h.available_spare_pct, h.spare_threshold_pct);
     let life = format!("{used} %; spare {spare} % (threshold {threshold} %)");
     facts.add("life used", life);
     let [read, written] = [h.read_bytes, h.written_bytes].map(format_size);
@@ -307,16 +280,12 @@ fn health_facts(facts: &mut Facts<'_>, h: &Health) {
     if let Some(log) = &h.endurance {
         let written = format_size(log.media_written_bytes);
         let moved = match log.media_read_bytes {
-            Some(read) => (
-                "media read and written",
-                format!("{} and {written}", format_size(read)),
-            ),
+            Some(read) => {
+                ("media read and written", format!("{} and {written}", format_size(read)))
+            }
             None => ("media written", written),
         };
-        facts.add(
-            moved.0,
-            format!("{} (log {})", moved.1, log.media.source.name()),
-        );
+        facts.add(moved.0, format!("{} (log {})", moved.1, log.media.source.name()));
         if let Some((least, most)) = h.write_amplification() {
             let (least, most) = (format!("{least:.2}"), format!("{most:.2}"));
             let value = match least == most {
@@ -325,9 +294,7 @@ fn health_facts(facts: &mut Facts<'_>, h: &Health) {
             };
             facts.add("write amplification", value);
         }
-        let bad = log
-            .bad_blocks
-            .map(|bad| format!("{} bad", group_digits(bad)));
+        let bad = log.bad_blocks.map(|bad| format!("{} bad", group_digits(bad)));
         let free = log.free_blocks_pct;
         let free = free.map(|free| format!("{free} % of the spare ones free"));
         let erases = log.erases;
@@ -339,10 +306,7 @@ fn health_facts(facts: &mut Facts<'_>, h: &Health) {
     }
     if let Some(rated) = &h.rated {
         let value = format!("{} written to the media", format_size(rated.media_bytes));
-        facts.add(
-            "rated endurance",
-            format!("{value} (log {})", rated.source.name()),
-        );
+        facts.add("rated endurance", format!("{value} (log {})", rated.source.name()));
     }
     let [cycles, hours, unsafe_shutdowns] =
         [h.power_cycles, h.power_on_hours, h.unsafe_shutdowns].map(group_digits);

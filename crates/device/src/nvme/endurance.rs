@@ -76,14 +76,9 @@ impl EnduranceLogs {
             Some(MediaLog::Group(id, controller.endurance_groups() == 1))
         } else {
             let vendor = VendorLog::of_vendor(controller.vendor_id());
-            vendor
-                .filter(|log| is_believable(commands, *log, &health))
-                .map(MediaLog::Vendor)
+            vendor.filter(|log| is_believable(commands, *log, &health)).map(MediaLog::Vendor)
         };
-        Ok(EnduranceLogs {
-            media,
-            rated: rated.filter(|rated| rated.media_bytes > 0),
-        })
+        Ok(EnduranceLogs { media, rated: rated.filter(|rated| rated.media_bytes > 0) })
     }
 
     pub(super) fn read(&self, commands: &mut Commands<'_>, health: &Health) -> Option<Endurance> {

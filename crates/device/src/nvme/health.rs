@@ -93,10 +93,7 @@ impl From<&SmartLog> for Health {
             spare_threshold_pct: log.spare_threshold(),
             percentage_used: log.percentage_used(),
             read_bytes: counter(log.data_units_read().saturating_mul(DATA_UNIT_BYTES.into())),
-            written_bytes: counter(
-                log.data_units_written()
-                    .saturating_mul(DATA_UNIT_BYTES.into()),
-            ),
+            written_bytes: counter(log.data_units_written().saturating_mul(DATA_UNIT_BYTES.into())),
             read_commands: counter(log.host_reads()),
             write_commands: counter(log.host_writes()),
             busy_minutes: counter(log.busy_minutes()),
@@ -127,19 +124,12 @@ impl Health {
         };
         let (media, host) = (log.media_written_bytes, log.host_written_bytes);
         let least_host = least(host, log.host);
-        (host > log.host.unit_bytes).then(|| {
-            (
-                least(media, log.media) / host as f64,
-                media as f64 / least_host,
-            )
-        })
+        (host > log.host.unit_bytes)
+            .then(|| (least(media, log.media) / host as f64, media as f64 / least_host))
     }
 
     pub fn counters(&self) -> EnduranceCounters {
-        let smart = CounterOrigin {
-            source: CounterSource::Smart,
-            unit_bytes: DATA_UNIT_BYTES,
-        };
+        let smart = CounterOrigin { source: CounterSource::Smart, unit_bytes: DATA_UNIT_BYTES };
         EnduranceCounters {
             media: self.endurance.map(|log| log.media),
             host: self.endurance.map_or(smart, |log| log.host),
@@ -201,9 +191,5 @@ pub(super) fn read_by(
     logs: &EnduranceLogs,
 ) -> Result<Health, CommandError> {
     let health = Health::from(&commands.smart()?);
-    Ok(Health {
-        endurance: logs.read(commands, &health),
-        rated: logs.rated,
-        ..health
-    })
+    Ok(Health { endurance: logs.read(commands, &health), rated: logs.rated, ..health })
 }

@@ -28,9 +28,7 @@ pub(crate) fn of_block(
     hardware: Option<&Path>,
 ) -> Option<NvmeLocation> {
     let hardware = hardware?;
-    let controller = hardware
-        .file_name()
-        .filter(|name| is_numbered(name, "nvme"))?;
+    let controller = hardware.file_name().filter(|name| is_numbered(name, "nvme"))?;
     let nsid = whole.number("nsid")?;
     let number = whole.name.strip_prefix("nvme");
     let generic = number.map(|number| root.dev(format!("ng{number}")));

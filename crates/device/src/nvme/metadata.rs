@@ -42,9 +42,7 @@ fn protection_of(namespace: &IdentifyNamespace) -> Result<Option<Protection>, Fo
     let format = namespace.format();
     match (format.metadata_bytes(), namespace.protection_type()) {
         (0, _) => Ok(None),
-        (PROTECTION_BYTES, kind @ 1..=3) => Ok(Some(Protection {
-            has_reference: kind != 3,
-        })),
+        (PROTECTION_BYTES, kind @ 1..=3) => Ok(Some(Protection { has_reference: kind != 3 })),
         (metadata_bytes, kind) => Err(FormatError::Metadata {
             block_bytes: format.block_bytes().unwrap_or(0),
             metadata_bytes,

@@ -22,10 +22,7 @@ impl Found {
         let states: Vec<(u8, bool)> = (0..).zip(states).collect();
         let asleep = states.contains(&(power.state(), false));
         let awake = states.iter().find(|(_, works)| *works && asleep);
-        Ok(Found {
-            power,
-            awake: awake.map(|&(state, _)| state),
-        })
+        Ok(Found { power, awake: awake.map(|&(state, _)| state) })
     }
 
     /// A drive found in a non-operational state (entered by APST) is first put into an operational

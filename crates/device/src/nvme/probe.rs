@@ -224,8 +224,7 @@ pub(crate) fn probe(
     let slots = commands.firmware_slots().ok();
     let slots = slots.iter().flat_map(|log| {
         let active = log.active_slot();
-        log.slots()
-            .map(move |(slot, text)| (slot, text, slot == active))
+        log.slots().map(move |(slot, text)| (slot, text, slot == active))
     });
     let firmware_slots = slots.collect();
     let (namespaces, group) = namespaces(&mut commands, &controller)?;
@@ -252,9 +251,7 @@ pub(crate) fn probe(
             completions: u16::from(c.threshold()) + 1,
             time_us: u32::from(c.time_100us()) * 100,
         }),
-        write_cache_on: cache
-            .flatten()
-            .map(|raw| FeatureSwitch::from_raw(raw).enabled()),
+        write_cache_on: cache.flatten().map(|raw| FeatureSwitch::from_raw(raw).enabled()),
         autonomous_power,
         power_states: power_states(&controller, now),
         thermal,
@@ -335,9 +332,7 @@ fn autonomous(
     let used = table.filter(|(_, t)| t.idle_ms() > 0);
     Some(AutonomousPower {
         enabled,
-        transitions: used
-            .map(|(from, t)| (from, t.idle_ms(), t.state()))
-            .collect(),
+        transitions: used.map(|(from, t)| (from, t.idle_ms(), t.state())).collect(),
     })
 }
 

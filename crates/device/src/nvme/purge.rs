@@ -176,10 +176,7 @@ pub fn erase(
                         let done = f64::from(log.progress()) / 65_536.0;
                         if !progress(done) {
                             let percent = (done * 100.0) as u32;
-                            return Err(EraseError::StillGoing {
-                                controller,
-                                percent,
-                            });
+                            return Err(EraseError::StillGoing { controller, percent });
                         }
                         clock.wait_until(clock.now() + POLL_INTERVAL);
                     }
@@ -198,10 +195,5 @@ fn is_unknown(error: &CommandError) -> bool {
     let CommandError::Status { status, .. } = error else {
         return false;
     };
-    [
-        Code::INVALID_FIELD,
-        Code::INVALID_OPCODE,
-        Code::INVALID_FORMAT,
-    ]
-    .contains(status)
+    [Code::INVALID_FIELD, Code::INVALID_OPCODE, Code::INVALID_FORMAT].contains(status)
 }

@@ -38,9 +38,7 @@ pub fn read(sysfs: &Path) -> io::Result<ControllerRegisters> {
     let transport = read_attribute(&sysfs.join("transport"));
     if let Some(network) = transport.filter(|transport| transport != "pcie") {
         let network = network.to_uppercase();
-        return Err(io::Error::other(format!(
-            "no PCI device: NVMe over {network}"
-        )));
+        return Err(io::Error::other(format!("no PCI device: NVMe over {network}")));
     }
     // O_SYNC: uncached mapping.
     let file = open_file(&sysfs.join("device/resource0"), false, libc::O_SYNC)?;

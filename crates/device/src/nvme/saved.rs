@@ -26,10 +26,7 @@ mod json;
 #[derive(Debug, thiserror::Error)]
 pub enum SavedError {
     #[error("cannot read {path}: {source}")]
-    Read {
-        path: String,
-        source: std::io::Error,
-    },
+    Read { path: String, source: std::io::Error },
     #[error(
         "{path}: {reason}; expected is the JSON or the binary output of `nvme id-ctrl`, `id-ns` \
          or `smart-log`, of `smartctl --json -x`, or of `assay probe --json`"
@@ -37,11 +34,7 @@ pub enum SavedError {
     Unknown { path: String, reason: String },
     /// Another drive's file is among them.
     #[error("{path} is of the drive with the serial {found:?}, an earlier file of {serial:?}")]
-    OtherDrive {
-        path: String,
-        found: String,
-        serial: String,
-    },
+    OtherDrive { path: String, found: String, serial: String },
     #[error(transparent)]
     Command(#[from] CommandError),
 }
@@ -99,18 +92,11 @@ pub fn read_contents(files: Vec<(String, Vec<u8>)>) -> Result<SavedDrive, SavedE
     let mut saved = Saved::default();
     for (name, content) in files {
         let before = saved.serial();
-        let unknown = |reason: String| SavedError::Unknown {
-            path: name.clone(),
-            reason,
-        };
+        let unknown = |reason: String| SavedError::Unknown { path: name.clone(), reason };
         saved.add(&content).map_err(unknown)?;
         let found = saved.serial();
         if !before.is_empty() && before != found {
-            return Err(SavedError::OtherDrive {
-                path: name,
-                found,
-                serial: before,
-            });
+            return Err(SavedError::OtherDrive { path: name, found, serial: before });
         }
     }
     saved.into_drive()

@@ -50,11 +50,7 @@ impl DriveSession {
             Kind::Sim(target, state) => {
                 target.purge()?;
                 *state = InitialState::Fresh;
-                Ok(Purged {
-                    how: "formatted",
-                    scope: "whole simulated drive",
-                    complete: true,
-                })
+                Ok(Purged { how: "formatted", scope: "whole simulated drive", complete: true })
             }
             Kind::Real(drive) => drive.purge(&self.info, how, progress),
             Kind::Files(_) => Err(SessionError::NotErasable {
@@ -159,11 +155,7 @@ pub(super) const NO_POWER_STATES: &str = "only NVMe drives have power states; le
                                           out, or measure an NVMe or a simulated drive";
 
 pub(super) fn no_power_control(info: &DriveInfo, state: u8, why: impl ToString) -> SessionError {
-    SessionError::NoPowerControl {
-        drive: info.spec.clone(),
-        state,
-        why: why.to_string(),
-    }
+    SessionError::NoPowerControl { drive: info.spec.clone(), state, why: why.to_string() }
 }
 
 enum IdleDrive<'a> {

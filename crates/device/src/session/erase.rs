@@ -65,11 +65,7 @@ pub(super) fn erase<P>(
         false if done != offer.method => "this namespace, possibly others of the drive",
         false => "all namespaces of the drive",
     };
-    Ok(Some(Purged {
-        how: done.words(),
-        scope,
-        complete: done.is_complete(),
-    }))
+    Ok(Some(Purged { how: done.words(), scope, complete: done.is_complete() }))
 }
 
 /// Each must be named by its block device's name and pass the interlock.
@@ -112,10 +108,7 @@ fn others<P>(
                   ones (nvme attach-ns) and name their block devices too, or use --how discard, \
                   which erases this namespace alone"
             .to_owned(),
-        true => format!(
-            "if that is what you want, add --destroy {}",
-            unnamed.join(" --destroy ")
-        ),
+        true => format!("if that is what you want, add --destroy {}", unnamed.join(" --destroy ")),
     };
     let reached: Vec<String> = unnamed.into_iter().chain(unseen).collect();
     let others = reached.join(", ");

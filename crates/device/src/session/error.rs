@@ -19,10 +19,7 @@ pub enum SessionError {
     #[error(transparent)]
     Identity(#[from] IdentityError),
     #[error("{spec}: {source}")]
-    Profile {
-        spec: String,
-        source: ProfileFileError,
-    },
+    Profile { spec: String, source: ProfileFileError },
     #[error("{spec}: {source}")]
     Option {
         /// As named.
@@ -64,30 +61,18 @@ pub enum SessionError {
     Purge(#[from] PurgeError),
     /// The states are missing, or cannot be read.
     #[error("{drive}: power state {state} cannot be set: {why}")]
-    NoPowerControl {
-        drive: String,
-        state: u8,
-        why: String,
-    },
+    NoPowerControl { drive: String, state: u8, why: String },
     #[error(
         "{drive}: it has no power state {state}, only {states}; use one of those, or leave \
          power_states out"
     )]
-    NoSuchPowerState {
-        drive: String,
-        state: u8,
-        states: String,
-    },
+    NoSuchPowerState { drive: String, state: u8, states: String },
     #[error(transparent)]
     Command(#[from] CommandError),
     #[error(transparent)]
     Erase(#[from] EraseError),
     #[error("{drive}: cannot open its controller {controller}: {source}; admin commands need root")]
-    Controller {
-        drive: String,
-        controller: String,
-        source: std::io::Error,
-    },
+    Controller { drive: String, controller: String, source: std::io::Error },
     #[error(
         "{drive}: cannot be erased by this method: {why}; --how auto uses the best available one"
     )]

@@ -102,8 +102,5 @@ pub(super) fn acquire(
     }
     joined.sort_by_key(|file| file.start_bytes);
     let (open, telemetry) = first.expect("there are two at least");
-    Ok(OpenTarget::Real {
-        open: open.with_joined(&info.spec, joined),
-        telemetry,
-    })
+    Ok(OpenTarget::Real { open: open.with_joined(&info.spec, joined), telemetry })
 }

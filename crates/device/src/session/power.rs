@@ -18,11 +18,7 @@ impl<P: AdminPort> Chosen<P> {
     pub(super) fn over(info: &DriveInfo, mut port: P) -> Result<Chosen<P>, CommandError> {
         Commands::to(&mut port).expect_drive(info)?;
         let before = Found::of(&mut port)?;
-        Ok(Chosen {
-            port,
-            info: info.clone(),
-            before,
-        })
+        Ok(Chosen { port, info: info.clone(), before })
     }
 
     pub(super) fn choose(&mut self, state: u8) -> Result<(), CommandError> {

@@ -54,10 +54,8 @@ impl RealDrive {
         self.permit = write_permit(info, options)?;
         if self.permit.is_none() && !options.only_looks {
             let locked = interlock::lock_for_reading(info);
-            self.reader_lock = locked.map_err(|pid| SessionError::BeingWritten {
-                drive: info.spec.clone(),
-                pid,
-            })?;
+            self.reader_lock = locked
+                .map_err(|pid| SessionError::BeingWritten { drive: info.spec.clone(), pid })?;
         }
         Ok(())
     }
@@ -104,10 +102,7 @@ impl RealDrive {
         if mode.passthru {
             open = with_passthru(info, open)?;
         }
-        Ok(OpenTarget::Real {
-            open,
-            telemetry: self.telemetry(info),
-        })
+        Ok(OpenTarget::Real { open, telemetry: self.telemetry(info) })
     }
 
     /// `None` restores the state before the first change.
@@ -208,10 +203,7 @@ fn controller(info: &DriveInfo) -> Option<Result<(NvmeLocation, ControllerDevice
 }
 
 fn no_permit(info: &DriveInfo) -> SessionError {
-    SessionError::NoPermit {
-        drive: info.spec.clone(),
-        serial: info.serial.clone(),
-    }
+    SessionError::NoPermit { drive: info.spec.clone(), serial: info.serial.clone() }
 }
 
 fn discard(info: &DriveInfo, permit: &WritePermit) -> Result<Purged, SessionError> {
@@ -232,11 +224,7 @@ fn discard(info: &DriveInfo, permit: &WritePermit) -> Result<Purged, SessionErro
         (_, None) if info.nvme.is_some() => (what, "this namespace"),
         (_, None) => (what, "whole device"),
     };
-    Ok(Purged {
-        how,
-        scope,
-        complete: false,
-    })
+    Ok(Purged { how, scope, complete: false })
 }
 
 #[cfg(test)]

@@ -42,17 +42,11 @@ pub(super) fn settings(
     let spec = || spec.to_owned();
     let mut options = DriveOptions::default();
     for (key, value) in pairs {
-        let unknown = |source| SessionError::Option {
-            spec: spec(),
-            source,
-        };
+        let unknown = |source| SessionError::Option { spec: spec(), source };
         options.set(key, value).map_err(unknown)?;
     }
     let profile = profile_file::load_for(profile_name, &options);
-    let profile = profile.map_err(|source| SessionError::Profile {
-        spec: spec(),
-        source,
-    })?;
+    let profile = profile.map_err(|source| SessionError::Profile { spec: spec(), source })?;
     if keep_data && !options.keep_data {
         // Verified data is regenerated instead of stored.
         (options.keep_data, options.regenerate_data) = (true, true);
@@ -69,22 +63,13 @@ pub(super) fn cached_disk(
     pairs: &[(String, String)],
     drive_bytes: u64,
 ) -> Result<Option<CachedDisk>, SessionError> {
-    let value = |key: &str| {
-        pairs
-            .iter()
-            .find(|(known, _)| known == key)
-            .map(|(_, value)| value.as_str())
-    };
-    let wrong = |why: String| SessionError::Cache {
-        spec: spec.to_owned(),
-        why,
-    };
+    let value =
+        |key: &str| pairs.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
+    let wrong = |why: String| SessionError::Cache { spec: spec.to_owned(), why };
     let disk = match value("cache_of") {
         Some("disk-7200") => DISK_7200,
         Some(other) => {
-            return Err(wrong(format!(
-                "cache_of={other}: the only disk model is disk-7200"
-            )));
+            return Err(wrong(format!("cache_of={other}: the only disk model is disk-7200")));
         }
         None => {
             let further = CACHE_KEYS.iter().find(|key| value(key).is_some());
@@ -104,18 +89,14 @@ pub(super) fn cached_disk(
         Some(text) => {
             let known = CacheMode::ALL.iter().find(|(_, name)| *name == text);
             let (mode, _) = known.ok_or_else(|| {
-                wrong(format!(
-                    "cache_mode={text}: writeback, writethrough or none"
-                ))
+                wrong(format!("cache_mode={text}: writeback, writethrough or none"))
             })?;
             *mode
         }
     };
     let cache_bytes = size("cache_size", drive_bytes)?;
     if cache_bytes > drive_bytes {
-        return Err(wrong(format!(
-            "cache_size={cache_bytes}: the drive has {drive_bytes} bytes"
-        )));
+        return Err(wrong(format!("cache_size={cache_bytes}: the drive has {drive_bytes} bytes")));
     }
     let block_bytes = size("cache_block", DEFAULT_BLOCK_BYTES)?;
     let cache = CachedDisk::new(disk, cache_bytes, block_bytes, mode);
@@ -167,17 +148,9 @@ pub fn simulated_info(
         pcie: pcie_link(link),
         // One block is what every drive promises.
         atomic_writes: (identity.atomic_bytes > identity.logical_block_bytes).then_some(
-            AtomicWrites {
-                min_bytes: block_bytes,
-                max_bytes: identity.atomic_bytes as u32,
-            },
+            AtomicWrites { min_bytes: block_bytes, max_bytes: identity.atomic_bytes as u32 },
         ),
-        ..DriveInfo::new(
-            DriveKind::Simulated,
-            spec,
-            profile_name,
-            identity.capacity_bytes,
-        )
+        ..DriveInfo::new(DriveKind::Simulated, spec, profile_name, identity.capacity_bytes)
     }
 }
 
@@ -187,10 +160,9 @@ pub(super) fn shrunk(
     profile: &Profile,
     is_cached: bool,
 ) -> Result<Option<Shrunk>, SessionError> {
-    let shrunk = profile.shrink.map(|times| Shrunk {
-        times,
-        write_buffer_bytes: profile.buffer.bytes.value,
-    });
+    let shrunk = profile
+        .shrink
+        .map(|times| Shrunk { times, write_buffer_bytes: profile.buffer.bytes.value });
     if shrunk.is_some() && is_cached {
         return Err(SessionError::Cache {
             spec: spec.to_owned(),
@@ -240,10 +212,8 @@ pub fn link_speed(generation: u8) -> String {
 
 fn ask(spec: &str, profile: Profile, options: DriveOptions) -> Result<Probe, SessionError> {
     super::SIMULATED_DRIVES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let drive = Drive::new(profile, options).map_err(|e| TargetError::Simulation {
-        drive: spec.to_owned(),
-        message: e.to_string(),
-    })?;
+    let drive = Drive::new(profile, options)
+        .map_err(|e| TargetError::Simulation { drive: spec.to_owned(), message: e.to_string() })?;
     let controller = Controller::new(drive, ControllerOptions::default());
     let vectors = controller.vectors();
     let driver = Driver::new(InProcessTransport::new(controller));

@@ -12,34 +12,14 @@ const MAGICS: &[Magic] = &[
     ("btrfs", "a Btrfs filesystem", 0x1_0040, b"_BHRfS_M"),
     // include/linux/f2fs_fs.h, F2FS_SUPER_OFFSET 1024; include/uapi/linux/magic.h, F2FS_SUPER_MAGIC
     // 0xF2F52010. The second copy lies one 4 KiB block later.
-    (
-        "f2fs",
-        "an F2FS filesystem",
-        0x400,
-        &0xF2F5_2010u32.to_le_bytes(),
-    ),
-    (
-        "f2fs",
-        "an F2FS filesystem (second superblock)",
-        0x1400,
-        &0xF2F5_2010u32.to_le_bytes(),
-    ),
+    ("f2fs", "an F2FS filesystem", 0x400, &0xF2F5_2010u32.to_le_bytes()),
+    ("f2fs", "an F2FS filesystem (second superblock)", 0x1400, &0xF2F5_2010u32.to_le_bytes()),
     // fs/erofs/erofs_fs.h, EROFS_SUPER_OFFSET 1024; magic.h, EROFS_SUPER_MAGIC_V1 0xE0F5E1E2.
-    (
-        "erofs",
-        "an EROFS filesystem",
-        0x400,
-        &0xE0F5_E1E2u32.to_le_bytes(),
-    ),
+    ("erofs", "an EROFS filesystem", 0x400, &0xE0F5_E1E2u32.to_le_bytes()),
     // fs/squashfs/squashfs_fs.h; magic.h, SQUASHFS_MAGIC 0x73717368 ("hsqs" little-endian; "sqsh"
     // is the old big-endian form).
     ("squashfs", "a SquashFS filesystem", 0, b"hsqs"),
-    (
-        "squashfs3",
-        "a SquashFS filesystem (version 3, big-endian)",
-        0,
-        b"sqsh",
-    ),
+    ("squashfs3", "a SquashFS filesystem (version 3, big-endian)", 0, b"sqsh"),
     // Microsoft, exFAT file system specification 3.1.2 (FileSystemName).
     ("exfat", "an exFAT filesystem", 3, b"EXFAT   "),
     // fs/ntfs3/ntfs.h, struct NTFS_BOOT, system_id.
@@ -79,12 +59,7 @@ const MAGICS: &[Magic] = &[
         ],
     ),
     // Ceph, src/os/bluestore/bluestore_types.h: label at the start of the device.
-    (
-        "ceph_bluestore",
-        "a Ceph BlueStore device",
-        0,
-        b"bluestore block device",
-    ),
+    ("ceph_bluestore", "a Ceph BlueStore device", 0, b"bluestore block device"),
 ];
 
 pub(super) fn fixed(window: &Window) -> Vec<FoundSignature> {

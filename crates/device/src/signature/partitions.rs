@@ -40,11 +40,7 @@ pub fn partitions(
     image_bytes: u64,
 ) -> io::Result<Vec<(u64, u64)>> {
     let mut found: Vec<(u64, u64)> = Vec::new();
-    let mut places = vec![Place {
-        start_bytes: 0,
-        size_bytes: image_bytes,
-        chain: None,
-    }];
+    let mut places = vec![Place { start_bytes: 0, size_bytes: image_bytes, chain: None }];
     while let Some(place) = places.pop() {
         for entry in entries(&read(place.start_bytes, place.size_bytes)?) {
             // UEFI 2.10, 5.2.1 leaves logical partitions to others: in an extended boot record the
@@ -55,9 +51,7 @@ pub fn partitions(
             let Some(start_bytes) = base.checked_add(entry.start_bytes) else {
                 continue;
             };
-            let size_bytes = entry
-                .size_bytes
-                .min(image_bytes.saturating_sub(start_bytes));
+            let size_bytes = entry.size_bytes.min(image_bytes.saturating_sub(start_bytes));
             let is_known = found.contains(&(start_bytes, size_bytes));
             if entry.start_bytes == 0 || size_bytes == 0 || is_known {
                 continue;
@@ -82,13 +76,9 @@ pub fn partitions(
 /// more than is there), an MBR.
 fn entries(window: &Window) -> Vec<Entry> {
     let last = |block: u64| window.size_bytes().saturating_sub(block);
-    let headers = BLOCK_SIZES
-        .iter()
-        .flat_map(|block| [(*block, *block), (*block, last(*block))]);
-    let mut found: Vec<Entry> = headers
-        .filter_map(|(block, header)| gpt(window, block, header))
-        .flatten()
-        .collect();
+    let headers = BLOCK_SIZES.iter().flat_map(|block| [(*block, *block), (*block, last(*block))]);
+    let mut found: Vec<Entry> =
+        headers.filter_map(|(block, header)| gpt(window, block, header)).flatten().collect();
     found.extend(mbr(window));
     found
 }

@@ -30,27 +30,16 @@ fn recording(window: &Window) -> Option<FoundSignature> {
     const BLOCK: u64 = 4096;
     const HEADER: &[u8] = b"ASSAYREC";
     const INDEX: &[u8] = b"ASSAYIDX";
-    let at_start = [
-        (0, HEADER),
-        (BLOCK, HEADER),
-        (2 * BLOCK, INDEX),
-        (3 * BLOCK, INDEX),
-    ];
+    let at_start = [(0, HEADER), (BLOCK, HEADER), (2 * BLOCK, INDEX), (3 * BLOCK, INDEX)];
     let mut at_start = at_start.into_iter();
     let found = at_start.find(|(offset, magic)| window.has(*offset, magic));
     let found = found.map(|(offset, _)| offset).or_else(|| {
         // The range ends with a whole chunk, before the end of the drive.
         let last = window.size_bytes() / BLOCK * BLOCK;
         let blocks = (1..=WINDOW_BYTES / BLOCK).map_while(|back| last.checked_sub(back * BLOCK));
-        blocks
-            .into_iter()
-            .find(|offset| window.has(*offset, HEADER))
+        blocks.into_iter().find(|offset| window.has(*offset, HEADER))
     })?;
-    Some(FoundSignature::new(
-        "assay-recording",
-        "a recording of assay",
-        found,
-    ))
+    Some(FoundSignature::new("assay-recording", "a recording of assay", found))
 }
 
 /// fs/ext4/ext4.h, struct ext4_super_block at byte 1024: `s_magic` 0xEF53 at 0x38, feature sets
@@ -123,11 +112,7 @@ fn gpt(window: &Window) -> Vec<FoundSignature> {
         };
         // On a tiny image the last block was checked already.
         if window.has(last, b"EFI PART") && !found.iter().any(|f| f.offset_bytes == last) {
-            found.push(FoundSignature::new(
-                "gpt",
-                "the backup of a GPT partition table",
-                last,
-            ));
+            found.push(FoundSignature::new("gpt", "the backup of a GPT partition table", last));
         }
     }
     found
@@ -255,11 +240,7 @@ fn zfs(window: &Window) -> Option<FoundSignature> {
             let offset = ring + slot * SLOT_BYTES;
             let mark = window.array::<8>(offset);
             if mark == Some(MAGIC.to_le_bytes()) || mark == Some(MAGIC.to_be_bytes()) {
-                return Some(FoundSignature::new(
-                    "zfs_member",
-                    "a member of a ZFS pool",
-                    offset,
-                ));
+                return Some(FoundSignature::new("zfs_member", "a member of a ZFS pool", offset));
             }
         }
     }

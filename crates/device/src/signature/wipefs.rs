@@ -6,12 +6,7 @@ use serde::Deserialize;
 use super::FoundSignature;
 
 /// Fixed paths instead of `PATH`, because this usually runs as root.
-const PLACES: [&str; 4] = [
-    "/usr/sbin/wipefs",
-    "/sbin/wipefs",
-    "/usr/bin/wipefs",
-    "/bin/wipefs",
-];
+const PLACES: [&str; 4] = ["/usr/sbin/wipefs", "/sbin/wipefs", "/usr/bin/wipefs", "/bin/wipefs"];
 
 /// Empty when `wipefs` is not installed, too old for JSON (before util-linux 2.33) or fails: the
 /// built-in detection remains.
@@ -57,18 +52,10 @@ pub(super) fn parse(json: &[u8]) -> Vec<FoundSignature> {
         .filter_map(|entry| {
             let kind = entry.kind?;
             // The protective MBR is part of a GPT and would only require a second value for it.
-            let word = if kind == "PMBR" {
-                "gpt".to_owned()
-            } else {
-                kind
-            };
+            let word = if kind == "PMBR" { "gpt".to_owned() } else { kind };
             let offset = entry.offset.trim_start_matches("0x");
             let offset_bytes = u64::from_str_radix(offset, 16).unwrap_or(0);
-            Some(FoundSignature {
-                what: format!("a signature of type {word}"),
-                word,
-                offset_bytes,
-            })
+            Some(FoundSignature { what: format!("a signature of type {word}"), word, offset_bytes })
         })
         .collect()
 }

@@ -13,10 +13,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 pub enum MeterError {
     #[error("power meter {command:?}: cannot be started: {source}")]
-    Start {
-        command: String,
-        source: std::io::Error,
-    },
+    Start { command: String, source: std::io::Error },
     #[error(
         "power meter {command:?}: printed no number within {seconds} s; it must print watts, one \
          reading per line (its standard output is read, line by line)"
@@ -58,10 +55,7 @@ impl PowerMeter {
     pub fn start(command: &str) -> Result<PowerMeter, MeterError> {
         let meter = PowerMeter::default();
         let shared = Arc::clone(&meter.shared);
-        let begin = |source| MeterError::Start {
-            command: command.to_owned(),
-            source,
-        };
+        let begin = |source| MeterError::Start { command: command.to_owned(), source };
         let mut lines = spawn(command, &shared).map_err(begin)?;
         let text = command.to_owned();
         std::thread::Builder::new()
@@ -121,9 +115,8 @@ impl Shared {
     /// `true` when the meter has ended.
     fn pause(&self) -> bool {
         let readings = self.lock();
-        let _ = self
-            .came
-            .wait_timeout_while(readings, BETWEEN, |_| !self.stop.load(Ordering::SeqCst));
+        let _ =
+            self.came.wait_timeout_while(readings, BETWEEN, |_| !self.stop.load(Ordering::SeqCst));
         self.stop.load(Ordering::SeqCst)
     }
 
@@ -186,9 +179,7 @@ fn listen(lines: &mut impl BufRead, shared: &Shared) {
 fn watts(line: &str) -> Option<f64> {
     let begin = line.find(|c: char| c.is_ascii_digit())?;
     let rest = &line[begin..];
-    let end = rest
-        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .unwrap_or(rest.len());
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
     let value: f64 = rest[..end].trim_end_matches('.').parse().ok()?;
     let negative = line[..begin].ends_with('-');
     (!negative && value < 1e6).then_some(value)

@@ -1,9 +1,6 @@
 //! Real block devices for tests, removed on drop (also on panic).
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose fixture cannot be set up panics"
-)]
+#![allow(clippy::unwrap_used, reason = "a test whose fixture cannot be set up panics")]
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::fs::{self, File};
@@ -31,20 +28,11 @@ impl InterlockFixture {
             println!("skipped: setting up block devices needs root");
             return None;
         }
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(LOCK)
-            .unwrap();
+        let lock = File::options().create(true).truncate(false).write(true).open(LOCK).unwrap();
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
         // Not in /tmp, which may be a tmpfs: swap files need a filesystem on a block device.
         let dir = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        Some(Self {
-            undo: Vec::new(),
-            dir: Some(dir),
-            _lock: lock,
-        })
+        Some(Self { undo: Vec::new(), dir: Some(dir), _lock: lock })
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -88,11 +76,7 @@ impl InterlockFixture {
             "-c",
             &format!("echo {number} > /sys/class/zram-control/hot_remove"),
         ]);
-        fs::write(
-            format!("/sys/block/zram{number}/disksize"),
-            format!("{mib}M"),
-        )
-        .unwrap();
+        fs::write(format!("/sys/block/zram{number}/disksize"), format!("{mib}M")).unwrap();
         Some(PathBuf::from(format!("/dev/zram{number}")))
     }
 
@@ -128,8 +112,7 @@ impl InterlockFixture {
     }
 
     pub fn undo_with(&mut self, command: &[&str]) {
-        self.undo
-            .push(command.iter().map(|word| (*word).to_owned()).collect());
+        self.undo.push(command.iter().map(|word| (*word).to_owned()).collect());
     }
 }
 
@@ -153,10 +136,7 @@ pub fn try_run(command: &[&str]) -> Result<String, String> {
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {
-        Err(format!(
-            "{command:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ))
+        Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)))
     }
 }
 
@@ -183,10 +163,7 @@ pub fn refused(path: &Path, words: &[&str]) -> Refusal {
     let refusal = authorise(&info(path), &destroy(words)).expect_err("must be refused");
     assert!(before == fs::read(path).unwrap(), "bytes have changed");
     let message = refusal.to_string();
-    assert!(
-        message.starts_with("refused: nothing was written to"),
-        "{message}"
-    );
+    assert!(message.starts_with("refused: nothing was written to"), "{message}");
     refusal
 }
 
@@ -199,16 +176,7 @@ pub fn allowed(path: &Path, words: &[&str]) {
 /// Checks that no confirmation overrides the refusal.
 #[track_caller]
 pub fn refused_for_good(path: &Path) -> Refusal {
-    let all = [
-        &name(path),
-        "ext4",
-        "ext2",
-        "swap",
-        "gpt",
-        "dos",
-        "LVM2_member",
-        "force",
-    ];
+    let all = [&name(path), "ext4", "ext2", "swap", "gpt", "dos", "LVM2_member", "force"];
     let refusal = refused(path, &all.map(AsRef::as_ref));
     assert!(!refusal.can_be_overridden(), "{refusal}");
     assert_eq!(refusal.missing_words(), Vec::<String>::new());

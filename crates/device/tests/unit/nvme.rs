@@ -162,11 +162,8 @@ impl AdminPort for TableController {
                 if let Some(status) = self.no_secure_erase.filter(|_| asked.secure_erase() != 0) {
                     return refuse(status);
                 }
-                self.kept = (
-                    asked.extended_metadata(),
-                    asked.protection(),
-                    asked.protection_first(),
-                );
+                self.kept =
+                    (asked.extended_metadata(), asked.protection(), asked.protection_first());
                 let what = (asked.nsid(), asked.lba_format(), asked.secure_erase());
                 self.formatted.push(what);
             }
@@ -259,10 +256,7 @@ fn table_controller() -> TableController {
 fn a_probe_reports_supported_fields_and_omits_rejected_ones() {
     let mut port = table_controller();
     let found = probe(&mut port, ControllerContext::default()).unwrap();
-    assert_eq!(
-        (found.version.as_str(), found.model.as_str()),
-        ("1.4", "TableController")
-    );
+    assert_eq!((found.version.as_str(), found.model.as_str()), ("1.4", "TableController"));
     assert_eq!(found.ieee_oui, "00-25-38");
     assert_eq!(found.max_transfer_bytes, Some(128 << 10));
     assert_eq!(found.queues_granted, Some((8, 8)));
@@ -270,9 +264,7 @@ fn a_probe_reports_supported_fields_and_omits_rejected_ones() {
     assert_eq!(found.write_cache_on, Some(false));
     assert_eq!(found.thermal.warning_c, Some(70));
     assert_eq!(found.thermal.critical_c, None);
-    let [first, second] = &found.power_states[..] else {
-        panic!("{:?}", found.power_states)
-    };
+    let [first, second] = &found.power_states[..] else { panic!("{:?}", found.power_states) };
     assert!(first.current && first.operational && first.max_mw == 8500.0);
     assert!(!second.operational && second.exit_us == Some(8000));
     let only = &found.namespaces[0];
@@ -281,9 +273,7 @@ fn a_probe_reports_supported_fields_and_omits_rejected_ones() {
     assert!(only.formats[1].in_use && only.formats[1].block_bytes == 4096);
     assert_eq!(found.io_commands, ["compare", "write zeroes"]);
     let mut words = Vec::new();
-    facts(&found, &mut |group, name, value| {
-        words.push((group, name, value))
-    });
+    facts(&found, &mut |group, name, value| words.push((group, name, value)));
     let value = |name: &str| {
         let fact = words.iter().find(|(_, known, _)| known == name);
         fact.map(|(_, _, value)| value.as_str())
@@ -309,8 +299,7 @@ fn health_is_converted_to_si_units_and_telemetry() {
     assert_eq!(telemetry.warning_time_s, Some(180));
     assert_eq!(telemetry.percentage_used, Some(101));
     let mut worn = SmartLog::default();
-    worn.set_data_units_written(u128::MAX)
-        .set_data_units_read(u128::MAX);
+    worn.set_data_units_written(u128::MAX).set_data_units_read(u128::MAX);
     let worn = Health::from(&worn);
     assert_eq!((worn.read_bytes, worn.written_bytes), (u64::MAX, u64::MAX));
 }
@@ -403,24 +392,15 @@ fn health_log_fields_have_their_units() {
 fn interrupt_coalescing_is_reported_in_microseconds_and_completions() {
     let mut port = table_controller();
     // 3 x 100 us, 5 completions and one (the number counts from 0).
-    port.features
-        .insert(FeatureId::INTERRUPT_COALESCING.0, 3 << 8 | 5);
+    port.features.insert(FeatureId::INTERRUPT_COALESCING.0, 3 << 8 | 5);
     let found = probe(&mut port, ControllerContext::default()).unwrap();
     let coalescing = serde_json::to_value(found.coalescing).unwrap();
-    assert_eq!(
-        coalescing,
-        serde_json::json!({"time_us": 300, "completions": 6})
-    );
+    assert_eq!(coalescing, serde_json::json!({"time_us": 300, "completions": 6}));
     let mut words = Vec::new();
     facts(&found, &mut |_, name, value| words.push((name, value)));
-    let coalescing = words
-        .iter()
-        .find(|(name, _)| name == "interrupt coalescing");
+    let coalescing = words.iter().find(|(name, _)| name == "interrupt coalescing");
     let (_, coalescing) = coalescing.unwrap();
-    assert!(
-        coalescing.contains("300") && coalescing.contains('6'),
-        "{coalescing}"
-    );
+    assert!(coalescing.contains("300") && coalescing.contains('6'), "{coalescing}");
 }
 
 #[test]
@@ -443,10 +423,7 @@ fn another_drives_controller_is_detected_by_its_serial() {
         let answer = Commands::to(&mut port).expect_drive(&info);
         assert_eq!(answer.is_ok(), is_it, "{of_drive} {of_controller:?}");
         let Err(error) = answer else { continue };
-        assert!(
-            !error.refused(),
-            "must be distinguishable from a missing feature"
-        );
+        assert!(!error.refused(), "must be distinguishable from a missing feature");
         for said in ["/dev/nvme9", "/dev/nvme9n1", of_drive, "assay list"] {
             assert!(error.to_string().contains(said), "{error}");
         }

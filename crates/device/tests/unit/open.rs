@@ -7,10 +7,7 @@ use super::*;
 fn sysfs(generic: &str) -> (tempfile::TempDir, SystemRoot) {
     let folder = tempfile::tempdir().unwrap();
     let root = SystemRoot::at(folder.path());
-    for (class, number, node) in [
-        ("block", "259:0", "nvme0/nvme0n1"),
-        ("char", "240:0", generic),
-    ] {
+    for (class, number, node) in [("block", "259:0", "nvme0/nvme0n1"), ("char", "240:0", generic)] {
         let node = root.sys(format!("devices/nvme/{node}"));
         std::fs::create_dir_all(&node).unwrap();
         let links = root.sys(format!("dev/{class}"));

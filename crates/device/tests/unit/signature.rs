@@ -56,12 +56,8 @@ fn the_ext_family() {
     assert_eq!(ext_words(0x3C, 0x2C2, 0x46B), ["ext4"]);
     assert_eq!(ext_words(0, 0x8, 0), ["jbd"]);
     // The two magic bytes alone, as in random data, are not a file system.
-    let chance: &[(usize, &[u8])] = &[
-        (0x404, &[1]),
-        (0x438, &[0x53, 0xEF]),
-        (0x418, &[200]),
-        (0x44C, &[77]),
-    ];
+    let chance: &[(usize, &[u8])] =
+        &[(0x404, &[1]), (0x438, &[0x53, 0xEF]), (0x418, &[200]), (0x44C, &[77])];
     assert_eq!(words(chance), Vec::<String>::new());
 }
 
@@ -84,11 +80,7 @@ fn fixed_signatures_at_their_offsets() {
         ("udf", 0x9001, b"NSR02"),
         ("udf", 0x9001, b"NSR03"),
         ("apfs", 32, b"NXSB"),
-        (
-            "bcache",
-            4096 + 24,
-            b"\xC6\x85\x73\xF6\x4E\x1A\x45\xCA\x82\x65\xF5\x7F\x48\xBA\x6D\x81",
-        ),
+        ("bcache", 4096 + 24, b"\xC6\x85\x73\xF6\x4E\x1A\x45\xCA\x82\x65\xF5\x7F\x48\xBA\x6D\x81"),
         (
             "bcachefs",
             4096 + 24,
@@ -101,36 +93,12 @@ fn fixed_signatures_at_their_offsets() {
         ("swap", 4086, b"SWAPSPACE2"),
         ("swap", 65_526, b"SWAPSPACE2"),
         ("zfs_member", 128 << 10, &[0x0C, 0xB1, 0xBA, 0, 0, 0, 0, 0]),
-        (
-            "zfs_member",
-            IMAGE_BYTES - (64 << 10),
-            &[0, 0, 0, 0, 0, 0xBA, 0xB1, 0x0C],
-        ),
-        (
-            "linux_raid_member",
-            0,
-            &[0xFC, 0x4E, 0x2B, 0xA9, 1, 0, 0, 0],
-        ),
-        (
-            "linux_raid_member",
-            4096,
-            &[0xFC, 0x4E, 0x2B, 0xA9, 1, 0, 0, 0],
-        ),
-        (
-            "linux_raid_member",
-            IMAGE_BYTES - 8192,
-            &[0xFC, 0x4E, 0x2B, 0xA9, 1, 0, 0, 0],
-        ),
-        (
-            "linux_raid_member",
-            IMAGE_BYTES - 65_536,
-            &[0xFC, 0x4E, 0x2B, 0xA9, 0, 0, 0, 0],
-        ),
-        (
-            "linux_raid_member",
-            IMAGE_BYTES - 65_536,
-            &[0xA9, 0x2B, 0x4E, 0xFC, 0, 0, 0, 0],
-        ),
+        ("zfs_member", IMAGE_BYTES - (64 << 10), &[0, 0, 0, 0, 0, 0xBA, 0xB1, 0x0C]),
+        ("linux_raid_member", 0, &[0xFC, 0x4E, 0x2B, 0xA9, 1, 0, 0, 0]),
+        ("linux_raid_member", 4096, &[0xFC, 0x4E, 0x2B, 0xA9, 1, 0, 0, 0]),
+        ("linux_raid_member", IMAGE_BYTES - 8192, &[0xFC, 0x4E, 0x2B, 0xA9, 1, 0, 0, 0]),
+        ("linux_raid_member", IMAGE_BYTES - 65_536, &[0xFC, 0x4E, 0x2B, 0xA9, 0, 0, 0, 0]),
+        ("linux_raid_member", IMAGE_BYTES - 65_536, &[0xA9, 0x2B, 0x4E, 0xFC, 0, 0, 0, 0]),
         ("gpt", 512, b"EFI PART"),
         ("gpt", 4096, b"EFI PART"),
         ("gpt", IMAGE_BYTES - 512, b"EFI PART"),
@@ -139,10 +107,7 @@ fn fixed_signatures_at_their_offsets() {
     for (word, offset, bytes) in cases {
         let found = detect(&window_of(&image(IMAGE_BYTES, &[(*offset, bytes)])));
         assert_eq!(found.len(), 1, "{word} at {offset}: {found:?}");
-        assert_eq!(
-            (found[0].word.as_str(), found[0].offset_bytes),
-            (*word, *offset as u64)
-        );
+        assert_eq!((found[0].word.as_str(), found[0].offset_bytes), (*word, *offset as u64));
         // At an offset of one byte it is not a signature.
         assert_eq!(
             words(&[(*offset ^ 4, bytes)]),
@@ -151,10 +116,7 @@ fn fixed_signatures_at_their_offsets() {
             offset ^ 4
         );
     }
-    assert_eq!(
-        words(&[(512, b"LABELONE"), (536, b"LVM2 001")]),
-        ["LVM2_member"]
-    );
+    assert_eq!(words(&[(512, b"LABELONE"), (536, b"LVM2 001")]), ["LVM2_member"]);
     assert_eq!(words(&[(512, b"LABELONE")]), Vec::<String>::new());
 }
 
@@ -184,15 +146,10 @@ fn boot_sectors_are_distinguished() {
 
 #[test]
 fn the_window_reads_both_ends_and_nothing_between() {
-    let bytes: Vec<u8> = (0..IMAGE_BYTES)
-        .map(|i| (i / 4096) as u8 ^ i as u8)
-        .collect();
+    let bytes: Vec<u8> = (0..IMAGE_BYTES).map(|i| (i / 4096) as u8 ^ i as u8).collect();
     let window = window_of(&bytes);
     let mib = WINDOW_BYTES;
-    assert_eq!(
-        window.get(mib - 8, 8),
-        bytes.get((mib - 8) as usize..mib as usize)
-    );
+    assert_eq!(window.get(mib - 8, 8), bytes.get((mib - 8) as usize..mib as usize));
     assert_eq!(window.get(mib - 7, 8), None);
     assert_eq!(window.get(3 * mib, 8), bytes.get(3 << 20..(3 << 20) + 8));
     assert_eq!(window.get(4 * mib - 8, 8), bytes.get(bytes.len() - 8..));
@@ -205,11 +162,7 @@ fn a_region_of_a_file_reads_like_the_image_alone() {
     use std::io::Write;
     let inner = image(
         IMAGE_BYTES,
-        &[
-            (0x404, &[1]),
-            (0x438, &[0x53, 0xEF]),
-            (IMAGE_BYTES - 512, b"EFI PART"),
-        ],
+        &[(0x404, &[1]), (0x438, &[0x53, 0xEF]), (IMAGE_BYTES - 512, b"EFI PART")],
     );
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&[7; 12_288]).unwrap();
@@ -228,26 +181,14 @@ fn wipefs_listings() {
     let json = br#"{"signatures": [{"device":"loop0","offset":"0x438","type":"ext4","uuid":"x","label":null},
         {"device":"loop0","offset":"0x1fe","type":"PMBR"},{"offset":"?","type":"newfs"},{"offset":"0x0","type":null}]}"#;
     let found = wipefs::parse(json);
-    let words: Vec<(&str, u64)> = found
-        .iter()
-        .map(|f| (f.word.as_str(), f.offset_bytes))
-        .collect();
+    let words: Vec<(&str, u64)> = found.iter().map(|f| (f.word.as_str(), f.offset_bytes)).collect();
     assert_eq!(words, [("ext4", 0x438), ("gpt", 0x1FE), ("newfs", 0)]);
-    for nothing in [
-        &b""[..],
-        b"{}",
-        b"[]",
-        b"wipefs: error",
-        br#"{"signatures":3}"#,
-    ] {
+    for nothing in [&b""[..], b"{}", b"[]", b"wipefs: error", br#"{"signatures":3}"#] {
         assert_eq!(wipefs::parse(nothing), []);
     }
     let own = vec![FoundSignature::new("ext4", "an ext4 filesystem", 0x438)];
     let all = union(own.clone(), found);
-    assert_eq!(
-        all.iter().map(|f| f.word.as_str()).collect::<Vec<_>>(),
-        ["ext4", "gpt", "newfs"]
-    );
+    assert_eq!(all.iter().map(|f| f.word.as_str()).collect::<Vec<_>>(), ["ext4", "gpt", "newfs"]);
     assert_eq!(all[0], own[0]);
 }
 
@@ -356,17 +297,9 @@ fn partitions_within_partitions_and_logical_ones() {
     put_mbr(&mut chain, 0, &[(0x0F, 2048, 2048)]);
     let extended = MIB as usize;
     put_mbr(&mut chain, extended, &[(0x83, 8, 16), (0x05, 64, 64)]);
-    put_mbr(
-        &mut chain,
-        extended + 64 * 512,
-        &[(0x83, 8, 16), (0x05, 128, 64)],
-    );
+    put_mbr(&mut chain, extended + 64 * 512, &[(0x83, 8, 16), (0x05, 128, 64)]);
     // The last one leads back to the first.
-    put_mbr(
-        &mut chain,
-        extended + 128 * 512,
-        &[(0x83, 8, 16), (0x05, 64, 64)],
-    );
+    put_mbr(&mut chain, extended + 128 * 512, &[(0x83, 8, 16), (0x05, 64, 64)]);
     let found = partitions_of(&chain);
     for record in [0, 64, 128] {
         let logical = (MIB + (record + 8) * 512, 16 * 512);
@@ -394,15 +327,9 @@ proptest! {
 
 #[test]
 fn kinds_are_compared_whole_and_without_case() {
-    for kind in [
-        "ext4",
-        "EXT4",
-        "LVM2_member",
-        "lvm2_member",
-        "crypto_LUKS",
-        "PMBR",
-        "assay-recording",
-    ] {
+    for kind in
+        ["ext4", "EXT4", "LVM2_member", "lvm2_member", "crypto_LUKS", "PMBR", "assay-recording"]
+    {
         assert!(is_kind(kind), "{kind}");
     }
     for other in ["", "ext", "ext5", "ext4, f2fs", " ext4"] {

@@ -7,18 +7,8 @@ fn kind(text: &str) -> SpecKind {
 
 #[test]
 fn null_forms() {
-    assert_eq!(
-        kind("null:"),
-        SpecKind::Null {
-            size_bytes: NULL_DEFAULT_BYTES
-        }
-    );
-    assert_eq!(
-        kind("null:size=1m"),
-        SpecKind::Null {
-            size_bytes: 1 << 20
-        }
-    );
+    assert_eq!(kind("null:"), SpecKind::Null { size_bytes: NULL_DEFAULT_BYTES });
+    assert_eq!(kind("null:size=1m"), SpecKind::Null { size_bytes: 1 << 20 });
     for bad in [
         "null:size=0",
         "null:size=513",
@@ -39,13 +29,7 @@ fn sim_forms_keep_pairs_in_order() {
         options: vec![("op".into(), "25%".into()), ("seed".into(), "7".into())],
     };
     assert_eq!(kind("sim:plextor-m8pe-y,op=25%,seed=7"), expected);
-    assert_eq!(
-        kind("sim:x"),
-        SpecKind::Sim {
-            profile: "x".into(),
-            options: vec![]
-        }
-    );
+    assert_eq!(kind("sim:x"), SpecKind::Sim { profile: "x".into(), options: vec![] });
     assert_eq!(
         kind("sim:x,fault=drop-write@1,fault=latency-spike@3=5ms"),
         SpecKind::Sim {
@@ -73,24 +57,12 @@ fn sim_forms_keep_pairs_in_order() {
 #[test]
 fn paths_and_nvme_generic() {
     assert_eq!(kind("/dev/nvme0n1"), SpecKind::Path("/dev/nvme0n1".into()));
-    assert_eq!(
-        kind("/dev/ng0n1"),
-        SpecKind::NvmeGeneric("/dev/ng0n1".into())
-    );
+    assert_eq!(kind("/dev/ng0n1"), SpecKind::NvmeGeneric("/dev/ng0n1".into()));
     assert_eq!(kind("./null:"), SpecKind::Path("./null:".into()));
-    for ordinary in [
-        "/tmp/ng0n1",
-        "/dev/ng0",
-        "/dev/ngn1",
-        "/dev/ng0n",
-        "/dev/ng0n1p1",
-    ] {
+    for ordinary in ["/tmp/ng0n1", "/dev/ng0", "/dev/ngn1", "/dev/ng0n", "/dev/ng0n1p1"] {
         assert_eq!(kind(ordinary), SpecKind::Path(ordinary.into()));
     }
-    assert_eq!(
-        nvme_generic_block_name("ng12n3").as_deref(),
-        Some("nvme12n3")
-    );
+    assert_eq!(nvme_generic_block_name("ng12n3").as_deref(), Some("nvme12n3"));
     assert_eq!(DriveSpec::parse(" "), Err(SpecError::Empty));
 }
 

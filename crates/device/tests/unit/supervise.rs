@@ -32,18 +32,9 @@ fn a_message_names_drive_process_and_what_is_kept() {
     };
     let own = rustix::process::getpid();
     let text = message(&command, own, Reason::Told);
-    assert!(
-        text.starts_with("/dev/nvme0n1: the storage does not answer: "),
-        "{text}"
-    );
-    assert!(
-        text.contains(&format!("process {}", own.as_raw_nonzero())),
-        "{text}"
-    );
-    assert!(
-        text.ends_with("until then; what was measured is in run"),
-        "{text}"
-    );
+    assert!(text.starts_with("/dev/nvme0n1: the storage does not answer: "), "{text}");
+    assert!(text.contains(&format!("process {}", own.as_raw_nonzero())), "{text}");
+    assert!(text.ends_with("until then; what was measured is in run"), "{text}");
     let limit = Reason::Limit(Nanos::from_secs(130));
     assert!(message(&command, own, limit).contains("it may take 130 s"));
 }
@@ -59,9 +50,6 @@ fn requests_are_signals_that_can_be_sent() {
             }
         }
         // Not supervised: signals are requests.
-        assert_eq!(
-            (requests(&[signal]), requested(signal)),
-            (vec![signal], (signal, false))
-        );
+        assert_eq!((requests(&[signal]), requested(signal)), (vec![signal], (signal, false)));
     }
 }

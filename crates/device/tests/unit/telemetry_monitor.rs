@@ -20,18 +20,12 @@ fn kernel_sensors_replace_a_missing_health_log() {
     std::fs::write(at(&format!("{device}/block/sdz/dev")), "8:400").unwrap();
     for (link, to) in [
         (format!("{device}/block/sdz/device"), at(device)),
-        (
-            "sys/dev/block/8:400".to_owned(),
-            at(&format!("{device}/block/sdz")),
-        ),
+        ("sys/dev/block/8:400".to_owned(), at(&format!("{device}/block/sdz"))),
     ] {
         std::os::unix::fs::symlink(to, at(&link)).unwrap();
     }
     let mut info = DriveInfo::new(DriveKind::Block, "/dev/sdz", "sdz", 1 << 20);
-    info.device = Some(crate::identity::DeviceNumber {
-        major: 8,
-        minor: 400,
-    });
+    info.device = Some(crate::identity::DeviceNumber { major: 8, minor: 400 });
     let root = SystemRoot::at(dir.path());
     let sensor = |name: &str, text: &str| {
         std::fs::write(at(&format!("{device}/hwmon/hwmon3/{name}")), text).unwrap();
@@ -39,30 +33,14 @@ fn kernel_sensors_replace_a_missing_health_log() {
     assert_eq!(reading(&root, &info, None), None, "no sensor, no reading");
     sensor("temp1_input", "41500\n");
     let reported = reading(&root, &info, None).unwrap();
-    assert_eq!(
-        reported,
-        Telemetry {
-            temperature_c: Some(41.5),
-            ..Telemetry::default()
-        }
-    );
+    assert_eq!(reported, Telemetry { temperature_c: Some(41.5), ..Telemetry::default() });
     sensor("power1_average", "3250000\n");
     let reported = reading(&root, &info, None).unwrap();
-    assert_eq!(
-        (reported.temperature_c, reported.power_mw),
-        (Some(41.5), Some(3250))
-    );
-    let health = Health {
-        composite_c: 60,
-        ..Health::default()
-    };
+    assert_eq!((reported.temperature_c, reported.power_mw), (Some(41.5), Some(3250)));
+    let health = Health { composite_c: 60, ..Health::default() };
     let reported = reading(&root, &info, Some(health)).unwrap();
     assert_eq!(
-        (
-            reported.temperature_c,
-            reported.power_mw,
-            reported.media_errors
-        ),
+        (reported.temperature_c, reported.power_mw, reported.media_errors),
         (Some(60.0), Some(3250), Some(0))
     );
 }

@@ -87,10 +87,7 @@ impl DriveStateCache {
 fn written_between(record: &StateRecord, now: &WriteTrace) -> Option<u64> {
     match (&record.trace, now) {
         (
-            WriteTrace::Block {
-                written_bytes: before,
-                ..
-            },
+            WriteTrace::Block { written_bytes: before, .. },
             WriteTrace::Block { written_bytes, .. },
         ) => Some(written_bytes.saturating_sub(*before)),
         _ => None,

@@ -20,11 +20,7 @@ pub(super) struct Recorded<T> {
 
 impl<T> Recorded<T> {
     pub(super) fn now(what: T) -> Recorded<T> {
-        Recorded {
-            what,
-            when: wall_clock(),
-            written_since_bytes: 0,
-        }
+        Recorded { what, when: wall_clock(), written_since_bytes: 0 }
     }
 
     pub(super) fn valid(&self) -> StateValidity {
@@ -107,11 +103,7 @@ pub(super) fn check_of(record: &StateRecord) -> serde_json::Result<u32> {
 pub(super) fn store(path: &Path, record: StateRecord) -> io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(dir)?;
-    let envelope = Envelope {
-        version: VERSION,
-        check: check_of(&record)?,
-        record,
-    };
+    let envelope = Envelope { version: VERSION, check: check_of(&record)?, record };
     let mut text = serde_json::to_vec_pretty(&envelope)?;
     text.push(b'\n');
     assay_output::replace(path, &text)

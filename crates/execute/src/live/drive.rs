@@ -373,9 +373,7 @@ impl DriveFigures {
     /// The present cell, if its cause is to be looked for again.
     pub(super) fn watch_to_evaluate(&mut self, now: Nanos) -> Option<Watch> {
         let watch = self.watch.as_ref()?;
-        let is_due = self
-            .evaluated_at
-            .is_none_or(|at| now - at >= EVALUATION_PERIOD);
+        let is_due = self.evaluated_at.is_none_or(|at| now - at >= EVALUATION_PERIOD);
         is_due.then(|| {
             self.evaluated_at = Some(now);
             watch.clone()

@@ -92,10 +92,7 @@ impl History {
             if self.seconds.len() == KEPT_SECONDS {
                 self.seconds.pop_front();
             }
-            self.seconds.push_back(HistorySecond {
-                number: self.next,
-                ..HistorySecond::default()
-            });
+            self.seconds.push_back(HistorySecond { number: self.next, ..HistorySecond::default() });
             self.next += 1;
         }
         let back = usize::try_from(self.next - number).ok()?;

@@ -22,17 +22,8 @@ pub const CONDITIONS: [&str; 8] = [
     Cause::Fresh.label(),
     Cause::SlcCacheExhausted { cache_bytes: 0 }.label(),
     Cause::GcOnset.label(),
-    Cause::GcSteady {
-        write_amplification: None,
-    }
-    .label(),
-    Cause::ThermalThrottling {
-        onset_c: None,
-        onset_s: 0.0,
-        duty_pct: 0.0,
-        period_s: None,
-    }
-    .label(),
+    Cause::GcSteady { write_amplification: None }.label(),
+    Cause::ThermalThrottling { onset_c: None, onset_s: 0.0, duty_pct: 0.0, period_s: None }.label(),
     Cause::PowerLimited { state: 0 }.label(),
     Cause::HostLimited.label(),
     Cause::RateLimited { iops: 0.0 }.label(),
@@ -54,10 +45,7 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn new(context: CellContext) -> Watch {
         Watch {
-            cell: ObservedCell {
-                intervals: Vec::new(),
-                context,
-            },
+            cell: ObservedCell { intervals: Vec::new(), context },
             stride: 1,
             ..Watch::default()
         }
@@ -81,10 +69,7 @@ impl Watch {
             self.cell.intervals = halved(&self.cell.intervals);
             self.stride *= 2;
         }
-        self.cell.intervals.push(ObservedInterval {
-            sample,
-            ..ObservedInterval::default()
-        });
+        self.cell.intervals.push(ObservedInterval { sample, ..ObservedInterval::default() });
         self.in_last = 1;
     }
 
@@ -94,10 +79,7 @@ impl Watch {
         let Some(last) = self.cell.intervals.last_mut() else {
             return;
         };
-        let programmed = self
-            .nand_bytes
-            .zip(before)
-            .map(|(now, was)| now - was.min(now));
+        let programmed = self.nand_bytes.zip(before).map(|(now, was)| now - was.min(now));
         last.nand_bytes = sum(last.nand_bytes, programmed);
         last.temperature_c = telemetry.temperature_c;
         last.throttled = either(last.throttled, telemetry.throttled);
@@ -115,11 +97,7 @@ impl Watch {
     /// The detectors take it for the workload's share of writes.
     fn write_share(&self) -> f64 {
         let bytes = |of: fn(&IntervalSample) -> u64| -> f64 {
-            self.cell
-                .intervals
-                .iter()
-                .map(|i| of(&i.sample) as f64)
-                .sum()
+            self.cell.intervals.iter().map(|i| of(&i.sample) as f64).sum()
         };
         let all = bytes(IntervalSample::bytes);
         match all > 0.0 {
@@ -145,10 +123,7 @@ impl Watch {
         let cause = phases(&cell).pop()?.cause;
         match cause {
             Cause::Steady | Cause::Unexplained => None,
-            cause => Some(DriveCondition {
-                label: cause.label(),
-                details: cause.details(),
-            }),
+            cause => Some(DriveCondition { label: cause.label(), details: cause.details() }),
         }
     }
 }

@@ -47,12 +47,8 @@ fn latencies(row: &Row<'_>) -> Option<Published> {
     let bs_bytes = number(row, "block_bytes")? as u64;
     let rw = format!("rand{}", row.get("op")?.trim());
     let mib_per_s = rate(number(row, "kiops").unwrap_or(0.0) * 1e3, bs_bytes);
-    let columns = [
-        ("mean", "mean_us"),
-        ("p50", "median_us"),
-        ("p99", "p99_us"),
-        ("p99.999", "p99999_us"),
-    ];
+    let columns =
+        [("mean", "mean_us"), ("p50", "median_us"), ("p99", "p99_us"), ("p99.999", "p99999_us")];
     let columns = columns.into_iter();
     Some(Published {
         numjobs: number(row, "threads")? as u32,

@@ -46,11 +46,7 @@ pub(super) struct CellOutcome {
 
 impl CellOutcome {
     fn complete(results: Vec<CellResult>) -> CellOutcome {
-        CellOutcome {
-            results,
-            complete: true,
-            ..CellOutcome::default()
-        }
+        CellOutcome { results, complete: true, ..CellOutcome::default() }
     }
 }
 
@@ -186,12 +182,7 @@ impl Executor<'_, '_> {
         flags: &CellFlags,
         state: &mut ExecutionState,
     ) -> Result<CellOutcome, ExecuteError> {
-        let ExecutionState {
-            results: earlier,
-            critical_warnings,
-            courses,
-            ..
-        } = state;
+        let ExecutionState { results: earlier, critical_warnings, courses, .. } = state;
         match cell.plan.kind {
             CellKind::Inspect => {
                 self.events.phase(&cell.plan.drives, Phase::Inspecting);
@@ -207,15 +198,8 @@ impl Executor<'_, '_> {
         let starts = self.prepare_drives(cell, flags)?;
         let (log, events) = (self.log, self.events);
         let io_log = IoLog::open(cell, self.drives[cell.plan.drives[0]].info())?;
-        let mut journal = Journal::new(
-            cell,
-            log,
-            events,
-            self.stop,
-            flags,
-            critical_warnings,
-            io_log,
-        );
+        let mut journal =
+            Journal::new(cell, log, events, self.stop, flags, critical_warnings, io_log);
         let is_idle = cell.plan.kind == CellKind::Idle;
         let outcome = if is_idle {
             let span = cell.planned_span().unwrap_or_default();
@@ -223,28 +207,15 @@ impl Executor<'_, '_> {
             idle(&mut self.drives, cell, span, &flags.ended, &mut journal);
             Ok((RunOutcome::default(), Stopped::default()))
         } else {
-            execute(
-                &mut self.drives,
-                cell,
-                &workloads,
-                courses,
-                &flags.ended,
-                &mut journal,
-            )
+            execute(&mut self.drives, cell, &workloads, courses, &flags.ended, &mut journal)
         };
         let (telemetry, host) = journal.end()?;
         let (outcome, stopped) = outcome?;
         if is_idle {
             return Ok(self.idled(cell, flags, &telemetry));
         }
-        let mut done = self.measured(
-            cell,
-            &workloads,
-            earlier,
-            &outcome,
-            (telemetry, host),
-            &stopped,
-        )?;
+        let mut done =
+            self.measured(cell, &workloads, earlier, &outcome, (telemetry, host), &stopped)?;
         self.record_starts(cell, starts, &mut done)?;
         Ok(done)
     }
@@ -348,13 +319,7 @@ impl Executor<'_, '_> {
         let drive = &self.drives[job.drive].info().spec;
         if let Some(gave_up) = job.end.gave_up {
             let (errors, span) = (gave_up.errors, gave_up.span);
-            tracing::info!(
-                cell = cell.plan.id,
-                drive,
-                errors,
-                ?span,
-                "only failed I/Os"
-            );
+            tracing::info!(cell = cell.plan.id, drive, errors, ?span, "only failed I/Os");
             done.given_up.insert(job.drive, gave_up.errors);
         }
         if job.end.unanswered > 0 {
@@ -366,10 +331,7 @@ impl Executor<'_, '_> {
 
     fn counter_origins(&self, drive: usize) -> Option<Origins> {
         let counters = self.drives[drive].endurance()?;
-        counters.media.map(|media| Origins {
-            media,
-            host: counters.host,
-        })
+        counters.media.map(|media| Origins { media, host: counters.host })
     }
 
     fn inspect_cell(&mut self, cell: &Cell) -> Result<CellOutcome, ExecuteError> {
@@ -410,10 +372,7 @@ impl Executor<'_, '_> {
 }
 
 fn empty_result(drive: usize) -> CellResult {
-    CellResult {
-        drive,
-        ..CellResult::default()
-    }
+    CellResult { drive, ..CellResult::default() }
 }
 
 fn idle(
@@ -476,10 +435,7 @@ fn execute(
             uplink_bytes_per_second: host.uplink_bytes_per_second,
         });
         let Some(when) = StopWhen::of(cell, workloads) else {
-            return Ok((
-                run_on_host(&mut jobs, host, stop, observer)?,
-                Stopped::default(),
-            ));
+            return Ok((run_on_host(&mut jobs, host, stop, observer)?, Stopped::default()));
         };
         let ended = AtomicBool::new(false);
         let mut early_stop = EarlyStop::new(when, observer, stop, &ended);

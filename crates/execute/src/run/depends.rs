@@ -66,9 +66,7 @@ fn grid(plan: &RunPlan, of: &str, drive: usize, earlier: &Finished) -> Vec<GridP
         let found = earlier.get(&cell.plan.id).into_iter().flatten();
         let of_point = results.entry(at).or_default();
         of_point.0 = window as usize;
-        of_point
-            .1
-            .extend(found.filter(|result| result.drive == drive));
+        of_point.1.extend(found.filter(|result| result.drive == drive));
     }
     let point = |(at, (window, results)): (ThreadsAndDepth, (usize, Vec<&CellResult>))| {
         let last = &results[results.len().saturating_sub(window)..];
@@ -122,15 +120,10 @@ pub(super) fn at_point(
     (threads, depth): ThreadsAndDepth,
     drive: &DriveSession,
 ) -> Result<Workload, ExecuteError> {
-    let options = JobOptions {
-        numjobs: Some(threads),
-        iodepth: Some(depth),
-        ..rule.options.clone()
-    };
-    let planned = Workload::plan_on(&options, drive).map_err(|source| SuiteError::Cell {
-        cell: cell.plan.id.clone(),
-        source,
-    });
+    let options =
+        JobOptions { numjobs: Some(threads), iodepth: Some(depth), ..rule.options.clone() };
+    let planned = Workload::plan_on(&options, drive)
+        .map_err(|source| SuiteError::Cell { cell: cell.plan.id.clone(), source });
     Ok(planned?)
 }
 

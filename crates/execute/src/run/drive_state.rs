@@ -70,11 +70,7 @@ impl Executor<'_, '_> {
             CellKind::Purge => (states.lookup_purge(info), 0.0),
             _ => (states.lookup(info, &key, area), MAX_WRITTEN_SINCE_PCT),
         };
-        let StateValidity::Valid {
-            since,
-            written_since_bytes,
-        } = validity
-        else {
+        let StateValidity::Valid { since, written_since_bytes } = validity else {
             return None;
         };
         let allowed = area.size_bytes as f64 * allowed_pct;
@@ -153,10 +149,7 @@ impl Executor<'_, '_> {
         for &drive in &cell.plan.drives {
             let bytes = done.written_bytes.get(&drive).copied().unwrap_or(0);
             let state = cell.sets_state.as_ref().filter(|_| preconditioned);
-            let Region {
-                offset_bytes,
-                size_bytes,
-            } = area_of(cell);
+            let Region { offset_bytes, size_bytes } = area_of(cell);
             self.record_state(drive, |states, info| match (state, cell.plan.kind) {
                 _ if info.simulated => Ok(()),
                 (_, CellKind::Purge) => states.record_purge(info, "by a suite", false),

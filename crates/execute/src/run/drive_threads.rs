@@ -225,17 +225,10 @@ impl Executor<'_, '_> {
                     }
                     ran.map(|()| state)
                 });
-                threads.push(DriveThread {
-                    drive,
-                    events: Some(events),
-                    waiting,
-                    thread,
-                });
+                threads.push(DriveThread { drive, events: Some(events), waiting, thread });
             }
             let taker = Taker { log, events };
-            let mut result = taker
-                .take_all(&mut threads, stop)
-                .map_err(ExecuteError::Store);
+            let mut result = taker.take_all(&mut threads, stop).map_err(ExecuteError::Store);
             for DriveThread { drive, thread, .. } in threads {
                 match thread.join() {
                     Ok(Ok(of_drive)) => state.merge(drive, of_drive),

@@ -35,9 +35,7 @@ pub(super) enum StopWhen {
 
 impl StopWhen {
     pub(super) fn of(cell: &Cell, workloads: &[Workload]) -> Option<StopWhen> {
-        let steady = workloads
-            .iter()
-            .find_map(|workload| workload.steady_state.clone());
+        let steady = workloads.iter().find_map(|workload| workload.steady_state.clone());
         let first = workloads.first();
         cell.until
             .map(StopWhen::Settled)
@@ -101,9 +99,7 @@ impl Stopped {
             });
         }
         let values = values.into_iter();
-        values
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
+        values.map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 
@@ -131,13 +127,8 @@ impl DriveSeries {
 
     fn steady_rate(&self, rule: &SteadyState) -> SteadyEvaluation {
         // The threads' shares of the latest interval may not all be here.
-        let complete = self
-            .rates
-            .split_last()
-            .map_or(&[][..], |(_, others)| others);
-        let first = complete
-            .first()
-            .map_or(Nanos::ZERO, |&(end, span, _)| end - span);
+        let complete = self.rates.split_last().map_or(&[][..], |(_, others)| others);
+        let first = complete.first().map_or(Nanos::ZERO, |&(end, span, _)| end - span);
         rule.evaluate(
             complete
                 .iter()
@@ -158,9 +149,7 @@ impl DriveSeries {
         let (Some(before), Some(after)) = (self.rate(begin, middle), self.rate(middle, now)) else {
             return false;
         };
-        let temperatures = self
-            .temperature(begin, middle)
-            .zip(self.temperature(middle, now));
+        let temperatures = self.temperature(begin, middle).zip(self.temperature(middle, now));
         // A drive without a temperature sensor is evaluated by its rate alone.
         let warmed = temperatures.map_or(0.0, |(before, after)| (after - before).abs());
         (after - before).abs() <= before.max(after) * rule.rate_pct / 100.0
@@ -187,14 +176,7 @@ impl<'a> EarlyStop<'a> {
         stop: &'a AtomicBool,
         ended: &'a AtomicBool,
     ) -> EarlyStop<'a> {
-        EarlyStop {
-            when,
-            inner,
-            stop,
-            ended,
-            drives: BTreeMap::new(),
-            reason: None,
-        }
+        EarlyStop { when, inner, stop, ended, drives: BTreeMap::new(), reason: None }
     }
 
     /// A segment of writes goes on with what the segments before it have seen of the drive.
@@ -203,17 +185,13 @@ impl<'a> EarlyStop<'a> {
     }
 
     pub(super) fn stopped(self) -> Stopped {
-        let mut stopped = Stopped {
-            reason: self.reason,
-            ..Stopped::default()
-        };
+        let mut stopped = Stopped { reason: self.reason, ..Stopped::default() };
         let drives = self.drives.into_iter();
         match self.when {
             StopWhen::Settled(_) => {}
             StopWhen::SteadyRate(rule) => {
-                stopped.steady = drives
-                    .map(|(drive, series)| (drive, series.steady_rate(&rule)))
-                    .collect();
+                stopped.steady =
+                    drives.map(|(drive, series)| (drive, series.steady_rate(&rule))).collect();
                 stopped.rule = Some(rule);
             }
             StopWhen::Written(watched) => {

@@ -41,19 +41,12 @@ pub(super) struct IoLog {
 impl IoLog {
     /// The log that the cell asks for.
     pub(super) fn open(cell: &Cell, drive: &DriveInfo) -> Result<Option<IoLog>, ExecuteError> {
-        let Some(path) = cell
-            .workloads
-            .iter()
-            .find_map(|workload| workload.io_log.clone())
-        else {
+        let Some(path) = cell.workloads.iter().find_map(|workload| workload.io_log.clone()) else {
             return Ok(None);
         };
         let mut files = drive.files.clone();
         if files.is_empty() {
-            files.push(JoinedPart {
-                name: drive.spec.clone(),
-                ..JoinedPart::default()
-            });
+            files.push(JoinedPart { name: drive.spec.clone(), ..JoinedPart::default() });
         }
         for file in &mut files {
             file.name = file.name.replace(char::is_whitespace, "_");
@@ -111,10 +104,7 @@ impl IoLog {
             let (name, bytes) = (&file.name, io.len_bytes);
             writeln!(log, "{micros} {name} {action} {offset_bytes} {bytes}")
         });
-        written.map_err(|source| ExecuteError::IoLog {
-            path: self.path.clone(),
-            source,
-        })
+        written.map_err(|source| ExecuteError::IoLog { path: self.path.clone(), source })
     }
 
     pub(super) fn close(mut self) -> Result<(), ExecuteError> {
@@ -123,10 +113,7 @@ impl IoLog {
         let mut names = self.files.iter().map(|file| &file.name);
         let closed = names.try_for_each(|name| writeln!(self.file, "{micros} {name} close"));
         let closed = closed.and_then(|()| self.file.flush());
-        closed.map_err(|source| ExecuteError::IoLog {
-            path: self.path,
-            source,
-        })
+        closed.map_err(|source| ExecuteError::IoLog { path: self.path, source })
     }
 }
 

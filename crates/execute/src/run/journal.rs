@@ -240,11 +240,7 @@ impl<'a, 'e> Journal<'a, 'e> {
             self.append_interval(drive, &sum);
         }
         if let Some((index, load)) = host {
-            self.append(&Entry::Host {
-                cell: self.cell.to_owned(),
-                index,
-                load,
-            });
+            self.append(&Entry::Host { cell: self.cell.to_owned(), index, load });
         }
     }
 
@@ -266,10 +262,7 @@ impl<'a, 'e> Journal<'a, 'e> {
     }
 
     fn log_ios(&mut self, interval: &Interval) {
-        let logged = self
-            .io_log
-            .as_mut()
-            .map_or(Ok(()), |log| log.interval(interval));
+        let logged = self.io_log.as_mut().map_or(Ok(()), |log| log.interval(interval));
         self.check(logged);
     }
 
@@ -295,11 +288,7 @@ impl RunObserver for Journal<'_, '_> {
         if !interval.ramp {
             self.host.measured(interval.index);
         }
-        self.events.emit(&RunEvent::Interval {
-            drive,
-            work,
-            interval: Some(interval),
-        });
+        self.events.emit(&RunEvent::Interval { drive, work, interval: Some(interval) });
         self.flags.forward(self.stop);
         self.log_ios(interval);
         match &mut self.minutes {
@@ -313,11 +302,7 @@ impl RunObserver for Journal<'_, '_> {
 
     fn telemetry(&mut self, drive: usize, at: Nanos, telemetry: Telemetry) {
         self.flags.forward(self.stop);
-        self.events.emit(&RunEvent::Telemetry {
-            drive,
-            at,
-            telemetry: &telemetry,
-        });
+        self.events.emit(&RunEvent::Telemetry { drive, at, telemetry: &telemetry });
         self.telemetry.add(drive, at, at <= self.ramp, &telemetry);
         let set = &telemetry.critical_warnings;
         let raised = self.critical_warnings.take_new(drive, set);

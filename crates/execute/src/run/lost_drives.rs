@@ -80,10 +80,7 @@ impl Executor<'_, '_> {
                  that drive",
                 self.drives[drive].info().spec
             );
-            self.events.emit(&RunEvent::DriveLost {
-                index,
-                message: message.into(),
-            });
+            self.events.emit(&RunEvent::DriveLost { index, message: message.into() });
             self.warn_cell(cell, drive, warn::drive_lost(&why))?;
             state.summary.lost_drives.insert(drive);
         }

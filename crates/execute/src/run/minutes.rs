@@ -42,10 +42,7 @@ impl Minutes {
             .open
             .entry(key)
             .and_modify(|sum| sum.merge(interval))
-            .or_insert_with(|| Interval {
-                index: minute,
-                ..interval.clone()
-            });
+            .or_insert_with(|| Interval { index: minute, ..interval.clone() });
         // Written already.
         sum.submitted.clear();
         over

@@ -20,9 +20,7 @@ pub(super) struct Preconditions {
 
 impl Preconditions {
     pub(super) fn new(drives: usize) -> Preconditions {
-        Preconditions {
-            drives: vec![DriveCondition::default(); drives],
-        }
+        Preconditions { drives: vec![DriveCondition::default(); drives] }
     }
 
     pub(super) fn merge(&mut self, drive: usize, mut of_drive: Preconditions) {
@@ -95,13 +93,10 @@ impl Preconditions {
         let Some(set) = &cell.sets_state else {
             return false;
         };
-        let preconditioned = drive
-            .in_progress
-            .as_mut()
-            .is_some_and(|(_, all_succeeded)| {
-                *all_succeeded &= succeeded;
-                *all_succeeded
-            });
+        let preconditioned = drive.in_progress.as_mut().is_some_and(|(_, all_succeeded)| {
+            *all_succeeded &= succeeded;
+            *all_succeeded
+        });
         if set.last {
             drive.in_progress = None;
             drive.state = preconditioned.then(|| (set.name.clone(), None));

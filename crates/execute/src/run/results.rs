@@ -59,10 +59,7 @@ pub(super) fn result_of(
         host,
         process: (!simulated).then_some(outcome.host),
         busiest_thread_pct: (!simulated).then_some(part.busiest_thread_pct),
-        trace: part
-            .trace
-            .as_ref()
-            .map(|trace| Box::new(trace_record(trace))),
+        trace: part.trace.as_ref().map(|trace| Box::new(trace_record(trace))),
         ..CellResult::default()
     };
     if let Some(written_pct) = part.area_written_pct {
@@ -88,9 +85,7 @@ pub(super) fn result_of(
             blocks_checked: report.judged_blocks(),
             found: found.map(|(k, n)| (k.to_owned(), n)).collect(),
             not_judged: not_judged.map(|(k, n)| (k.to_owned(), n)).collect(),
-            examples: (findings.iter().take(EXAMPLES))
-                .map(ToString::to_string)
-                .collect(),
+            examples: (findings.iter().take(EXAMPLES)).map(ToString::to_string).collect(),
             seed: report.seed(),
         });
     }
@@ -104,10 +99,7 @@ fn trace_record(trace: &TraceOutcome) -> TraceRecord {
         start: trace.start + phase.start,
         end: trace.start + phase.end,
         ops: (phase.ops.iter())
-            .map(|(op, counts)| OpRecord {
-                op: *op,
-                counts: counts.clone(),
-            })
+            .map(|(op, counts)| OpRecord { op: *op, counts: counts.clone() })
             .collect(),
     });
     TraceRecord {

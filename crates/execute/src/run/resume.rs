@@ -45,11 +45,7 @@ impl Resume {
                     n.id,
                     if b.id == n.id { "it" } else { b.id.as_str() }
                 ),
-                None => format!(
-                    "it has {} cells, there would be {} now",
-                    before.len(),
-                    now.len()
-                ),
+                None => format!("it has {} cells, there would be {} now", before.len(), now.len()),
             };
             let run = run.path.display().to_string();
             return Err(ExecuteError::NotTheSame { run, why });
@@ -117,14 +113,10 @@ impl Resume {
             return false;
         };
         let later = cells[index + 1..].iter();
-        let mut decisive = later
-            .filter(|other| other.plan.drives == cell.plan.drives)
-            .filter_map(|other| {
+        let mut decisive =
+            later.filter(|other| other.plan.drives == cell.plan.drives).filter_map(|other| {
                 let wanted = other.needs_state.as_ref() == Some(&state.name);
-                let replaced = other
-                    .sets_state
-                    .as_ref()
-                    .is_some_and(|o| o.name != state.name);
+                let replaced = other.sets_state.as_ref().is_some_and(|o| o.name != state.name);
                 if wanted && self.remaining.contains(&other.plan.id) {
                     return Some(false);
                 }
@@ -143,12 +135,9 @@ fn courses(run: &Run, plan: &RunPlan) -> Courses {
     let mut courses = Courses::new();
     for (record, cell) in run.cells.iter().zip(&plan.cells) {
         let watched = cell.workloads.first().and_then(|w| Watched::of(cell, w));
-        let (Some(watched), CellState::Finished, Some(_), [part]) = (
-            watched,
-            &record.state,
-            &cell.plan.segment,
-            record.drives.as_slice(),
-        ) else {
+        let (Some(watched), CellState::Finished, Some(_), [part]) =
+            (watched, &record.state, &cell.plan.segment, record.drives.as_slice())
+        else {
             continue;
         };
         let mut course = course_before(cell, &courses).cloned().unwrap_or_default();

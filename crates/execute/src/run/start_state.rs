@@ -185,11 +185,7 @@ impl Executor<'_, '_> {
             let is_over = reached && at >= rule.idle || flags.ended.load(Ordering::Relaxed);
             ended.store(is_over, Ordering::Relaxed);
         });
-        let start = Start {
-            waited,
-            celsius: cooling.now(),
-            reference_c,
-        };
+        let start = Start { waited, celsius: cooling.now(), reference_c };
         (start, reached)
     }
 }

@@ -63,10 +63,7 @@ impl Executor<'_, '_> {
         let cells = &plan.cells[range.clone()];
         let lost = &state.summary.lost_drives;
         let is_lost = |cell: &Cell| cell.plan.drives.iter().any(|d| lost.contains(d));
-        if cells
-            .iter()
-            .any(|cell| cell.plan.skipped.is_some() || is_lost(cell))
-        {
+        if cells.iter().any(|cell| cell.plan.skipped.is_some() || is_lost(cell)) {
             return Ok(CellExit::Ended);
         }
         if cells.iter().any(|cell| resume.was_skipped_by_user(cell)) {
@@ -80,9 +77,7 @@ impl Executor<'_, '_> {
             self.replay_together(cells, state)?;
             return Ok(CellExit::Ended);
         }
-        let mut unmet = cells
-            .iter()
-            .filter_map(|cell| state.preconditions.skip_reason(cell));
+        let mut unmet = cells.iter().filter_map(|cell| state.preconditions.skip_reason(cell));
         if let Some(reason) = unmet.next() {
             for (index, cell) in range.zip(cells) {
                 self.skip(index, cell, reason.clone())?;
@@ -116,19 +111,9 @@ impl Executor<'_, '_> {
             self.events.phase(&cell.plan.drives, Phase::Repeating);
             workloads.push(self.workloads(cell, &state.results)?);
         }
-        let mut ignore = Ignore {
-            stop: self.stop,
-            flags: &flags,
-        };
-        let repeated = prepared.and_then(|()| {
-            measure(
-                &mut self.drives,
-                cells,
-                &workloads,
-                &flags.ended,
-                &mut ignore,
-            )
-        });
+        let mut ignore = Ignore { stop: self.stop, flags: &flags };
+        let repeated = prepared
+            .and_then(|()| measure(&mut self.drives, cells, &workloads, &flags.ended, &mut ignore));
         self.events.live.control.end(&flags);
         for cell in cells {
             self.events.phase(&cell.plan.drives, Phase::Waiting);
@@ -169,10 +154,7 @@ impl Executor<'_, '_> {
                 for (((index, cell), workloads), ((part, journal), starts)) in numbered.zip(parts) {
                     let mut part = part.clone();
                     part.drive = cell.plan.drives[0];
-                    let own = RunOutcome {
-                        drives: vec![part],
-                        ..outcome.clone()
-                    };
+                    let own = RunOutcome { drives: vec![part], ..outcome.clone() };
                     let mut done = self.measured(
                         cell,
                         workloads,
@@ -198,10 +180,7 @@ impl Executor<'_, '_> {
             }
         }
         for index in range {
-            self.events.emit(&RunEvent::CellEnded {
-                index,
-                purged: false,
-            });
+            self.events.emit(&RunEvent::CellEnded { index, purged: false });
         }
         Ok(exit)
     }
@@ -223,17 +202,8 @@ impl Executor<'_, '_> {
             journals.push((drive, journal));
         }
         let mut journals = Journals { journals };
-        let outcome = measure(
-            &mut self.drives,
-            cells,
-            workloads,
-            &flags.ended,
-            &mut journals,
-        );
-        let ended = journals
-            .journals
-            .into_iter()
-            .map(|(_, journal)| journal.end());
+        let outcome = measure(&mut self.drives, cells, workloads, &flags.ended, &mut journals);
+        let ended = journals.journals.into_iter().map(|(_, journal)| journal.end());
         let ended = ended.collect::<Result<Vec<_>, _>>()?;
         let mut outcome = outcome?;
         outcome.drives.sort_by_key(|part| part.drive);
@@ -285,11 +255,7 @@ fn by_target(cells: &[Cell], workloads: &[Vec<Workload>]) -> Vec<Group> {
                 group.mode.writes |= mode.writes;
                 group.cells.push(number);
             }
-            None => groups.push(Group {
-                drive,
-                mode,
-                cells: vec![number],
-            }),
+            None => groups.push(Group { drive, mode, cells: vec![number] }),
         }
     }
     groups

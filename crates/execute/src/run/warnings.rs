@@ -205,10 +205,7 @@ impl Executor<'_, '_> {
         {
             self.warn_cell(cell, drive, warning)?;
         }
-        let why = stopped
-            .steady
-            .get(&drive)
-            .and_then(|steady| steady.why.as_ref());
+        let why = stopped.steady.get(&drive).and_then(|steady| steady.why.as_ref());
         match (&stopped.rule, why) {
             (Some(rule), Some(why)) => self.warn_cell(cell, drive, warn::never_steady(rule, why)),
             _ => Ok(()),
@@ -277,19 +274,13 @@ impl Executor<'_, '_> {
         let ends_itself = workload.runtime_ns == 0 && job.end.gave_up.is_none();
         if workload.ramp_ns > 0 && ends_itself && done == 0 && result.errors() == 0 {
             let advice = "give --runtime, or shorten --ramp_time";
-            warnings.push(warn::nothing_measured(
-                "the workload ended during the ramp",
-                advice,
-            ));
+            warnings.push(warn::nothing_measured("the workload ended during the ramp", advice));
         }
         if result.iops() < least_iops {
             warnings.push(warn::rate_not_reached(offered_iops, result.iops()));
         }
         let operations = result.operations();
-        let overflow = operations
-            .iter()
-            .map(|(_, op)| op.latency_ns.overflow)
-            .sum();
+        let overflow = operations.iter().map(|(_, op)| op.latency_ns.overflow).sum();
         if overflow > 0 {
             warnings.push(warn::overflow(overflow));
         }
@@ -312,10 +303,7 @@ impl Executor<'_, '_> {
 /// What of the area of a workload that reads a file is on its drive; `None` for other workloads,
 /// and where the file system does not tell.
 fn read_allocation(info: &DriveInfo, workload: &Workload) -> Option<Allocation> {
-    let path = info
-        .path
-        .as_ref()
-        .filter(|_| info.kind == DriveKind::File)?;
+    let path = info.path.as_ref().filter(|_| info.kind == DriveKind::File)?;
     if workload.read_percent == 0 {
         return None;
     }
@@ -349,9 +337,7 @@ fn about_trace(trace: &TraceRecord, job: &DriveOutcome) -> Vec<Warning> {
         (counts.unusable, "without length or of no known kind"),
     ];
     let changes = changes.iter().filter(|(count, _)| *count > 0);
-    let changes: Vec<String> = changes
-        .map(|(n, what)| format!("{n} requests {what}"))
-        .collect();
+    let changes: Vec<String> = changes.map(|(n, what)| format!("{n} requests {what}")).collect();
     if !changes.is_empty() {
         warnings.push(warn::trace_changed(&changes.join(", ")));
     }
@@ -379,9 +365,7 @@ fn changes_state(cell: &Cell) -> bool {
 
 /// Sequential writes complete their units one after the other.
 fn first_cut(cells: &[Cell], drive: usize, unit_bytes: u64) -> Option<(&str, u64)> {
-    let measured = cells
-        .iter()
-        .filter(|cell| cell.plan.kind != CellKind::Prepare);
+    let measured = cells.iter().filter(|cell| cell.plan.kind != CellKind::Prepare);
     let mut cuts = measured.filter_map(|cell| {
         let place = cell.plan.drives.iter().position(|d| *d == drive)?;
         let workload = cell.workloads.get(place)?;
@@ -437,11 +421,7 @@ fn about_probe(probe: &Probe) -> Vec<Warning> {
     {
         let states = &probe.power_states;
         let wake = |to: u8| states.iter().find(|p| p.state == to)?.exit_us;
-        let wake_us = autonomous
-            .transitions
-            .iter()
-            .filter_map(|t| wake(t.2))
-            .max();
+        let wake_us = autonomous.transitions.iter().filter_map(|t| wake(t.2)).max();
         warnings.push(warn::falls_asleep(after_ms, wake_us));
     }
     warnings

@@ -47,11 +47,8 @@ const COUNTED_SHARE: f64 = 0.01;
 /// Parts of the area whose rates the steady-state rule is about: a window is a tenth of the area.
 const PARTS_OF_PROBE: u64 = 50;
 /// SNIA's rule with half its limits: rounds of a fiftieth of the area follow each other closely.
-const PROBE_RULE: SteadyRule = SteadyRule::Snia {
-    window: SNIA_WINDOW,
-    range_pct: 10.0,
-    excursion_pct: 5.0,
-};
+const PROBE_RULE: SteadyRule =
+    SteadyRule::Snia { window: SNIA_WINDOW, range_pct: 10.0, excursion_pct: 5.0 };
 
 /// What a drive's writes are watched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,9 +233,7 @@ impl WriteCourse {
 
 /// Before a drive gives anything back or collects.
 fn usual_amplification(parts: &[(f64, u64, f64)]) -> f64 {
-    let before = parts
-        .iter()
-        .filter(|part| NOTHING_GIVEN_BACK.contains(&part.0));
+    let before = parts.iter().filter(|part| NOTHING_GIVEN_BACK.contains(&part.0));
     assay_stats::median(&before.map(|part| part.2).collect::<Vec<f64>>())
 }
 

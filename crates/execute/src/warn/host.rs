@@ -28,9 +28,7 @@ impl OtherPrograms<'_> {
     fn text(&self) -> String {
         const NAMED: usize = 3;
         let named = self.programs.iter().take(NAMED);
-        let named: Vec<String> = named
-            .map(|(name, pct)| format!("{name} {pct:.0} %"))
-            .collect();
+        let named: Vec<String> = named.map(|(name, pct)| format!("{name} {pct:.0} %")).collect();
         let own = self.own_pct;
         format!("{}, this program {own:.0} %", named.join(", "))
     }

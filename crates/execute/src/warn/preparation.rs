@@ -74,10 +74,7 @@ pub(crate) fn not_steady(why: &str) -> Warning {
 pub(crate) fn never_steady(rule: &SteadyState, why: &str) -> Warning {
     warning(
         code::NOT_STEADY,
-        format!(
-            "the job ended before its rate was steady by {}: {why}",
-            rule.text
-        ),
+        format!("the job ended before its rate was steady by {}: {why}", rule.text),
         "do not quote it as steady; give a longer --runtime, or a wider limit in --steadystate",
     )
 }

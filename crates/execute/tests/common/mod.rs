@@ -1,10 +1,5 @@
 //! Running suites given as text.
-#![allow(
-    clippy::unwrap_used,
-    dead_code,
-    missing_docs,
-    reason = "each test file uses its part"
-)]
+#![allow(clippy::unwrap_used, dead_code, missing_docs, reason = "each test file uses its part")]
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -36,10 +31,7 @@ pub fn drives(specs: &[&str]) -> Vec<DriveSession> {
 
 pub fn settings(set: &[(&str, &str)], scale: f64) -> RunSettings {
     RunSettings {
-        set: set
-            .iter()
-            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-            .collect(),
+        set: set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
         scale,
         seed: 1,
     }
@@ -51,11 +43,7 @@ pub fn plan(
     set: &[(&str, &str)],
     scale: f64,
 ) -> Result<RunPlan, SuiteError> {
-    expand(
-        &catalogue::load(suite).unwrap(),
-        &settings(set, scale),
-        &drives(specs),
-    )
+    expand(&catalogue::load(suite).unwrap(), &settings(set, scale), &drives(specs))
 }
 
 /// A cell that fails, or another error, fails the test.
@@ -90,14 +78,7 @@ pub fn run_on_host(
 ) -> (RunSummary, Run, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
-    let (summary, run) = run_in(
-        &path,
-        text,
-        specs,
-        audit,
-        &AtomicBool::new(false),
-        &mut Quiet,
-    );
+    let (summary, run) = run_in(&path, text, specs, audit, &AtomicBool::new(false), &mut Quiet);
     (summary, run, folder)
 }
 
@@ -125,11 +106,7 @@ pub fn run_live(
     let suite = Suite::parse("test", text).unwrap();
     let mut drives = drives(specs);
     let plan = expand(&suite, &settings(&[], 1.0), &drives).unwrap();
-    let tool = BuildRecord {
-        name: "assay".into(),
-        version: "0".into(),
-        commit: "test".into(),
-    };
+    let tool = BuildRecord { name: "assay".into(), version: "0".into(), commit: "test".into() };
     let (writer, resume) = if path.exists() {
         let (writer, before) = RunWriter::resume(path).unwrap();
         (writer, Resume::from_run(&before, &plan).unwrap())
@@ -214,10 +191,7 @@ pub fn small_drive() -> (tempfile::TempDir, String) {
     let path = folder.path().join("small.toml");
     let mut text = include_str!("../../../../profiles/samsung-951.toml").to_owned();
     for (key, value) in [
-        (
-            "capacity_bytes      = { value = 128_035_676_160",
-            "500_000_768",
-        ),
+        ("capacity_bytes      = { value = 128_035_676_160", "500_000_768"),
         ("channels                 = { value = 8", "2"),
         ("dies                     = { value = 16", "2"),
         ("pages_per_block          = { value = 256", "32"),

@@ -23,11 +23,7 @@ fn fixture() -> Fixture {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("disk");
     fs::write(&file, vec![0; 8 * MIB as usize]).unwrap();
-    Fixture {
-        cache: DriveStateCache::at(dir.path().join("state")),
-        dir,
-        file,
-    }
+    Fixture { cache: DriveStateCache::at(dir.path().join("state")), dir, file }
 }
 
 impl Fixture {
@@ -44,9 +40,7 @@ impl Fixture {
             bytes: 2 * size_bytes,
         };
         self.write(7);
-        self.cache
-            .record_preconditioning(&self.info(), done)
-            .unwrap();
+        self.cache.record_preconditioning(&self.info(), done).unwrap();
     }
 
     fn write(&self, byte: u8) {
@@ -58,10 +52,7 @@ impl Fixture {
     }
 
     fn lookup(&self, name: &str, offset_bytes: u64, size_bytes: u64) -> StateValidity {
-        let area = Region {
-            offset_bytes,
-            size_bytes,
-        };
+        let area = Region { offset_bytes, size_bytes };
         self.cache.lookup(&self.info(), name, area)
     }
 
@@ -73,10 +64,7 @@ impl Fixture {
 #[track_caller]
 fn since_bytes(validity: &StateValidity) -> u64 {
     match validity {
-        StateValidity::Valid {
-            written_since_bytes,
-            since,
-        } => {
+        StateValidity::Valid { written_since_bytes, since } => {
             assert!(since.ends_with('Z'), "{since}");
             *written_since_bytes
         }
@@ -105,43 +93,22 @@ fn a_record_is_valid_until_a_foreign_write() {
     let fixture = fixture();
     unknown(&fixture.lookup("twice", 0, MIB), "nothing is recorded");
     unknown(&fixture.cache.lookup_purge(&fixture.info()), "nothing");
-    fixture
-        .cache
-        .record_purge(&fixture.info(), "one hole", false)
-        .unwrap();
+    fixture.cache.record_purge(&fixture.info(), "one hole", false).unwrap();
     assert_eq!(since_bytes(&fixture.cache.lookup_purge(&fixture.info())), 0);
-    stale(
-        &fixture.lookup("twice", 0, MIB),
-        "last preconditioning was not twice",
-    );
+    stale(&fixture.lookup("twice", 0, MIB), "last preconditioning was not twice");
     fixture.condition("twice", MIB, 4 * MIB);
     assert_eq!(since_bytes(&fixture.lookup("twice", MIB, 4 * MIB)), 0);
-    assert_eq!(
-        since_bytes(&fixture.cache.lookup_purge(&fixture.info())),
-        8 * MIB
-    );
+    assert_eq!(since_bytes(&fixture.cache.lookup_purge(&fixture.info())), 8 * MIB);
     stale(&fixture.lookup("twice", 0, 2 * MIB), "only");
-    stale(
-        &fixture.lookup("once", MIB, MIB),
-        "last preconditioning was not once",
-    );
+    stale(&fixture.lookup("once", MIB, MIB), "last preconditioning was not once");
     fixture.write(8);
-    fixture
-        .cache
-        .record_writes(&fixture.info(), 3 * MIB)
-        .unwrap();
+    fixture.cache.record_writes(&fixture.info(), 3 * MIB).unwrap();
     assert_eq!(since_bytes(&fixture.lookup("twice", MIB, MIB)), 3 * MIB);
-    assert_eq!(
-        since_bytes(&fixture.cache.lookup_purge(&fixture.info())),
-        11 * MIB
-    );
+    assert_eq!(since_bytes(&fixture.cache.lookup_purge(&fixture.info())), 11 * MIB);
     // A second cache of the same directory has the record; a disabled one has none.
     let again = DriveStateCache::at(fixture.dir.path().join("state"));
     assert_eq!(since_bytes(&again.lookup_purge(&fixture.info())), 11 * MIB);
-    unknown(
-        &DriveStateCache::disabled().lookup_purge(&fixture.info()),
-        "ASSAY_STATE_DIR",
-    );
+    unknown(&DriveStateCache::disabled().lookup_purge(&fixture.info()), "ASSAY_STATE_DIR");
     fs::write(&fixture.file, vec![1; 9 * MIB as usize]).unwrap();
     stale(&fixture.lookup("twice", MIB, MIB), "another size");
 }
@@ -151,12 +118,7 @@ fn foreign_writes_are_detected_at_every_lookup() {
     let fixture = fixture();
     fixture.condition("twice", 0, 8 * MIB);
     let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
-    fs::File::options()
-        .write(true)
-        .open(&fixture.file)
-        .unwrap()
-        .set_modified(old)
-        .unwrap();
+    fs::File::options().write(true).open(&fixture.file).unwrap().set_modified(old).unwrap();
     stale(&fixture.lookup("twice", 0, MIB), "changed by others");
     // Recording own writes does not restore validity.
     fixture.cache.record_writes(&fixture.info(), 0).unwrap();
@@ -177,20 +139,14 @@ fn preconditioning_replaces_overlapping_records_and_a_purge_all() {
     fixture.condition("b", 2 * MIB, 2 * MIB);
     assert_eq!(since_bytes(&fixture.lookup("a", 0, 2 * MIB)), 4 * MIB);
     fixture.condition("c", 3 * MIB, 2 * MIB);
-    stale(
-        &fixture.lookup("b", 2 * MIB, MIB),
-        "last preconditioning was not b",
-    );
+    stale(&fixture.lookup("b", 2 * MIB, MIB), "last preconditioning was not b");
     assert_eq!(since_bytes(&fixture.lookup("a", 0, 2 * MIB)), 8 * MIB);
     for n in 0..40 {
         fixture.condition(&format!("n{n}"), n * 4096, 4096);
     }
     stale(&fixture.lookup("n0", 0, 4096), "n0");
     fixture.lookup("n39", 39 * 4096, 4096);
-    fixture
-        .cache
-        .record_purge(&fixture.info(), "one hole", false)
-        .unwrap();
+    fixture.cache.record_purge(&fixture.info(), "one hole", false).unwrap();
     stale(&fixture.lookup("n39", 39 * 4096, 4096), "n39");
 }
 
@@ -198,10 +154,7 @@ fn preconditioning_replaces_overlapping_records_and_a_purge_all() {
 fn simulated_drives_are_not_recorded() {
     let fixture = fixture();
     let info = DriveInfo::new(DriveKind::Simulated, "sim:x", "x", 1 << 30);
-    fixture
-        .cache
-        .record_purge(&info, "formatted", true)
-        .unwrap();
+    fixture.cache.record_purge(&info, "formatted", true).unwrap();
     unknown(&fixture.cache.lookup_purge(&info), "ends with the process");
     assert!(!fixture.dir.path().join("state").exists());
 }
@@ -225,14 +178,8 @@ fn file_names_stay_in_the_directory() {
     };
     assert_eq!(path("S1", "nvme0n1", None), "/state/S1.json");
     assert_eq!(path("S1", "nvme3n2", None), "/state/S1@n2.json");
-    assert_eq!(
-        path("S1", "nvme0n1p2", Some("nvme0n1")),
-        "/state/S1@p2.json"
-    );
-    assert_eq!(
-        path("S1", "nvme0n2p2", Some("nvme0n2")),
-        "/state/S1@n2@p2.json"
-    );
+    assert_eq!(path("S1", "nvme0n1p2", Some("nvme0n1")), "/state/S1@p2.json");
+    assert_eq!(path("S1", "nvme0n2p2", Some("nvme0n2")), "/state/S1@n2@p2.json");
     assert_eq!(path("S2", "sda1", Some("sda")), "/state/S2@1.json");
     assert_eq!(path("zram0", "zram0", None), "/state/zram0.json");
     // A namespace is identified by its identifier, not by the name of the block device.
@@ -316,9 +263,7 @@ fn records_until_it_is_killed() {
     let cache = DriveStateCache::at(dir.join("state"));
     let info = identify(&dir.join("disk")).unwrap();
     for n in 0.. {
-        cache
-            .record_purge(&info, &format!("number {n}"), true)
-            .unwrap();
+        cache.record_purge(&info, &format!("number {n}"), true).unwrap();
     }
 }
 
@@ -336,10 +281,7 @@ fn a_killed_process_leaves_the_old_file_or_the_new() {
     };
     for _ in 0..20 {
         let mut victim = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "drive_state_cache::tests::records_until_it_is_killed",
-            ])
+            .args(["--exact", "drive_state_cache::tests::records_until_it_is_killed"])
             .env(VICTIM, fixture.dir.path())
             .stdout(Stdio::null())
             .spawn()
@@ -353,9 +295,7 @@ fn a_killed_process_leaves_the_old_file_or_the_new() {
         victim.kill().unwrap();
         victim.wait().unwrap();
         assert!(number().is_some());
-        let left = fs::read_dir(fixture.dir.path().join("state"))
-            .unwrap()
-            .count();
+        let left = fs::read_dir(fixture.dir.path().join("state")).unwrap().count();
         assert!(left <= 21, "files beside are not piled up by one process");
     }
     // The remaining file is usable.

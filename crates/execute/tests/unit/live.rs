@@ -25,13 +25,7 @@ fn live(cells: usize) -> Live {
 }
 
 fn cell() -> Cell {
-    Cell {
-        plan: CellPlan {
-            drives: vec![0],
-            ..CellPlan::default()
-        },
-        ..Cell::default()
-    }
+    Cell { plan: CellPlan { drives: vec![0], ..CellPlan::default() }, ..Cell::default() }
 }
 
 fn interval(end_ms: u64) -> Interval {
@@ -50,10 +44,7 @@ fn cells_and_work_add_up() {
     let live = live(5);
     let cells = [cell()];
     let event = |event: RunEvent<'_>| live.event(&cells, &event);
-    event(RunEvent::CellStarted {
-        index: 0,
-        beside: false,
-    });
+    event(RunEvent::CellStarted { index: 0, beside: false });
     let planned = Some(Nanos::from_secs(1));
     live.drive(0).unwrap().cell.as_mut().unwrap().planned = planned;
     event(RunEvent::Interval {
@@ -62,27 +53,16 @@ fn cells_and_work_add_up() {
         interval: Some(&interval(500)),
     });
     assert_eq!(live.work_ms(), (500, 4000));
-    event(RunEvent::CellEnded {
-        index: 0,
-        purged: false,
-    });
+    event(RunEvent::CellEnded { index: 0, purged: false });
     event(RunEvent::CellPassed { index: 0 });
     event(RunEvent::CellPassed { index: 1 });
     assert_eq!(live.work_ms(), (1000, 4000));
     event(RunEvent::CellSkipped { index: 2 });
     event(RunEvent::CellPassed { index: 2 });
-    event(RunEvent::CellFailed {
-        index: 3,
-        message: "".into(),
-    });
+    event(RunEvent::CellFailed { index: 3, message: "".into() });
     event(RunEvent::CellPassed { index: 3 });
     let snapshot = live.snapshot();
-    let counts = CellCounts {
-        done: 1,
-        skipped: 1,
-        failed: 1,
-        left: 1,
-    };
+    let counts = CellCounts { done: 1, skipped: 1, failed: 1, left: 1 };
     assert_eq!(snapshot.cells, counts);
     assert_eq!(counts.all(), 4);
     assert_eq!(snapshot.done_share, 0.75);

@@ -71,13 +71,7 @@ impl Direction {
             let name = format!("{:.6}", f64::from(per_million) / 1e4);
             let key = KNOWN.iter().find(|(_, known)| *known == per_million);
             let stated = key.and_then(|(key, _)| latency.percentile(key));
-            let of_bins = || {
-                from_bins
-                    .as_ref()?
-                    .0
-                    .iter()
-                    .find(|(known, _)| *known == name)
-            };
+            let of_bins = || from_bins.as_ref()?.0.iter().find(|(known, _)| *known == name);
             let ns = stated.map(|ns| ns.0).or_else(|| Some(of_bins()?.1))?;
             Some((name, ns))
         };

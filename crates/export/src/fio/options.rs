@@ -58,15 +58,9 @@ fn rate(cell: &CellRecord) -> Option<(&'static str, String)> {
         let all = ["rate_iops", "rate"].into_iter();
         return all.filter_map(|name| Some((name, given(name)?))).next();
     }
-    let kinds = if workload.rwmixread.is_some() {
-        2.0
-    } else {
-        1.0
-    };
+    let kinds = if workload.rwmixread.is_some() { 2.0 } else { 1.0 };
     let threads = f64::from(workload.numjobs.max(1));
-    let limit = workload
-        .rate_limit_iops
-        .map(|limit| limit / threads / kinds);
+    let limit = workload.rate_limit_iops.map(|limit| limit / threads / kinds);
     let offered = Some(workload.rate_iops).filter(|rate| *rate > 0.0);
     let rate = offered.or(limit)?;
     Some(("rate_iops", format!("{rate:.0}")))

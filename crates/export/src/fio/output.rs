@@ -63,9 +63,8 @@ pub fn write_fio_output(
         FioOutput::Text => {
             let time = document(&run, Vec::new()).time;
             let jobs = reported.iter();
-            let mut text: String = jobs
-                .map(|(threads, job)| job.text(*threads, of.pid, &time))
-                .collect();
+            let mut text: String =
+                jobs.map(|(threads, job)| job.text(*threads, of.pid, &time)).collect();
             let jobs: Vec<Job> = reported.into_iter().map(|(_, job)| job).collect();
             text += &groups(&jobs);
             print(out, &text)

@@ -43,11 +43,8 @@ impl Job {
 
 impl Direction {
     fn terse(&self, version: u32, line: &mut String) {
-        let _ = write!(
-            line,
-            ";{};{};{};{}",
-            self.io_kbytes, self.bw, self.iops as u64, self.runtime
-        );
+        let _ =
+            write!(line, ";{};{};{};{}", self.io_kbytes, self.bw, self.iops as u64, self.runtime);
         self.slat_ns.terse(line);
         self.clat_ns.terse(line);
         let percentiles = self.clat_ns.percentile.as_ref().map(|list| &list.0);

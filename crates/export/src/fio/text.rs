@@ -67,13 +67,8 @@ impl Job {
     }
 
     fn directions(&self) -> impl Iterator<Item = (&'static str, &Direction)> {
-        let all = [
-            ("read", &self.read),
-            ("write", &self.write),
-            ("trim", &self.trim),
-        ];
-        all.into_iter()
-            .filter(|(_, direction)| direction.io_bytes > 0)
+        let all = [("read", &self.read), ("write", &self.write), ("trim", &self.trim)];
+        all.into_iter().filter(|(_, direction)| direction.io_bytes > 0)
     }
 }
 
@@ -129,10 +124,7 @@ impl Latency {
             () if is_all_above(2_000) => ("usec", 1_000),
             () => ("nsec", 1),
         };
-        let width = list
-            .last()
-            .map_or(0, |(_, most)| (most / ns).to_string().len())
-            .max(5);
+        let width = list.last().map_or(0, |(_, most)| (most / ns).to_string().len()).max(5);
         let _ = writeln!(text, "    clat percentiles ({unit}):");
         for row in list.chunks(4) {
             let shown = row.iter().map(|(share, value)| {
@@ -149,16 +141,9 @@ impl Latency {
 pub(super) fn groups(jobs: &[Job]) -> String {
     let mut text = String::new();
     for of_group in jobs.chunk_by(|one, next| one.groupid == next.groupid) {
-        let _ = writeln!(
-            text,
-            "\nRun status group {} (all jobs):",
-            of_group[0].groupid
-        );
+        let _ = writeln!(text, "\nRun status group {} (all jobs):", of_group[0].groupid);
         let all = [
-            (
-                "READ",
-                of_group.iter().map(|job| &job.read).collect::<Vec<_>>(),
-            ),
+            ("READ", of_group.iter().map(|job| &job.read).collect::<Vec<_>>()),
             ("WRITE", of_group.iter().map(|job| &job.write).collect()),
             ("TRIM", of_group.iter().map(|job| &job.trim).collect()),
         ];

@@ -57,9 +57,7 @@ pub(crate) fn find_changes(sources: &[Source], index: &Index, joined: &mut Joine
                     false => (other, candidate),
                 };
                 if better.known.manifest_sha256 != worse.known.manifest_sha256 {
-                    joined
-                        .left_out
-                        .push(same_name(&name, &worse, &better.folder));
+                    joined.left_out.push(same_name(&name, &worse, &better.folder));
                 }
                 chosen.insert(name, better);
             }
@@ -109,10 +107,7 @@ fn rank<'a>(
 ) -> (bool, &'a str, u64, Option<u64>, &'a Path) {
     let known = &candidate.known;
     let sha256 = known.manifest_sha256.as_str();
-    let is_there = index
-        .runs
-        .get(name)
-        .is_some_and(|(_, there)| there.manifest_sha256 == sha256);
+    let is_there = index.runs.get(name).is_some_and(|(_, there)| there.manifest_sha256 == sha256);
     let attempt = candidate.joined.facts.attempt;
     let folder = candidate.folder.as_path();
     (is_there, sha256, known.journal_bytes, attempt, folder)
@@ -143,25 +138,11 @@ fn candidate(source: &Source) -> Result<(String, Candidate), String> {
     let created = &manifest.created;
     let partition = Partition::of(facts.plan.as_deref(), created)
         .ok_or_else(|| format!("it was created on {created:?}, which is no date"))?;
-    let joined = JoinedRun {
-        facts,
-        manifest_sha256: manifest_sha256.clone(),
-        journal_bytes: journal.len(),
-    };
-    let drives = manifest.drives.iter().map(|drive| RunFacts {
-        plan: None,
-        ..joined.of_drive(drive)
-    });
-    let known = Known {
-        manifest_sha256,
-        journal_bytes: journal.len(),
-        drives: drives.collect(),
-    };
-    let candidate = Candidate {
-        folder: folder.clone(),
-        joined,
-        known,
-        partition,
-    };
+    let joined =
+        JoinedRun { facts, manifest_sha256: manifest_sha256.clone(), journal_bytes: journal.len() };
+    let drives =
+        manifest.drives.iter().map(|drive| RunFacts { plan: None, ..joined.of_drive(drive) });
+    let known = Known { manifest_sha256, journal_bytes: journal.len(), drives: drives.collect() };
+    let candidate = Candidate { folder: folder.clone(), joined, known, partition };
     Ok((manifest.run_id, candidate))
 }

@@ -94,11 +94,7 @@ pub(crate) fn rows(run: &Run, joined: &JoinedRun, observe: Observe<'_>) -> Vec<R
 fn observation(plan: &str, row: &Row) -> Observation {
     let text = |at: usize| row[at].text().unwrap_or_default().to_owned();
     Observation {
-        plan: if plan == NO_PLAN {
-            String::new()
-        } else {
-            plan.to_owned()
-        },
+        plan: if plan == NO_PLAN { String::new() } else { plan.to_owned() },
         run_id: text(0),
         simulated: row[1] == Value::Flag(true),
         figure: text(2),

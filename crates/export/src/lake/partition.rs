@@ -26,15 +26,11 @@ impl Partition {
             _ => byte.is_ascii_digit(),
         });
         let plan = plan.filter(|plan| !plan.is_empty()).unwrap_or(NO_PLAN);
-        is_month.then(|| Partition {
-            plan: plan.to_owned(),
-            month: month.to_owned(),
-        })
+        is_month.then(|| Partition { plan: plan.to_owned(), month: month.to_owned() })
     }
 
     pub(crate) fn folder(&self, root: &Path) -> PathBuf {
-        root.join(format!("plan={}", escaped(&self.plan)))
-            .join(format!("month={}", self.month))
+        root.join(format!("plan={}", escaped(&self.plan))).join(format!("month={}", self.month))
     }
 }
 
@@ -87,9 +83,7 @@ pub(crate) fn list(root: &Path) -> Result<Vec<Partition>, ExportError> {
 /// The values of the sub-directories with this key.
 fn values(folder: &Path, key: &str) -> Result<Vec<String>, ExportError> {
     let names = names(folder)?.into_iter();
-    Ok(names
-        .filter_map(|name| unescaped(name.strip_prefix(key)?))
-        .collect())
+    Ok(names.filter_map(|name| unescaped(name.strip_prefix(key)?)).collect())
 }
 
 pub(crate) fn files(folder: &Path, table: &str) -> Result<Vec<PathBuf>, ExportError> {

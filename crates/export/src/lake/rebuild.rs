@@ -119,9 +119,7 @@ fn read_runs(
             .map(|runs| scope.spawn(|| runs.iter().map(|(_, run)| rows_of(run, observe)).collect()))
             .collect();
         let read = |thread: std::thread::ScopedJoinHandle<'_, Vec<_>>| {
-            thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         shares.into_iter().flat_map(read).collect()
     })
@@ -136,10 +134,7 @@ fn rows_of(candidate: &Candidate, observe: Observe<'_>) -> Result<RunRows, Strin
     let figures = figures::rows(&run, &candidate.joined, observe);
     // Figures and conclusions are of the intervals as recorded, tables of soaks of minutes.
     let found = assay_analysis::conclusions::conclude_run(&run);
-    let has_soak = run
-        .cells
-        .iter()
-        .any(|cell| cell.plan.kind == CellKind::Soak);
+    let has_soak = run.cells.iter().any(|cell| cell.plan.kind == CellKind::Soak);
     let run = match has_soak {
         true => read(Run::open_minutes(&candidate.folder))?,
         false => run,

@@ -45,11 +45,7 @@ fn dut_info(manifest: &Manifest) -> DutInfo {
             true => "simulated SSD",
             false => "SSD",
         },
-        location: drive
-            .details
-            .get("PCIe address")
-            .filter(|_| !drive.simulated)
-            .cloned(),
+        location: drive.details.get("PCIe address").filter(|_| !drive.simulated).cloned(),
     });
     let firmware = drives.map(|(index, drive)| SoftwareInfo {
         software_info_id: index.to_string(),

@@ -30,45 +30,19 @@ impl<W: Write> OcpWriter<'_, W> {
             figures.push(("temperature.max".to_owned(), *hottest, Some(CELSIUS)));
         }
         // Their names end in their units.
-        figures.extend(
-            result
-                .values
-                .iter()
-                .map(|(name, x)| (name.clone(), *x, None)),
-        );
+        figures.extend(result.values.iter().map(|(name, x)| (name.clone(), *x, None)));
         for (name, value, unit) in figures {
             self.measurement(&step.id, result.drive, &name, value, unit, Vec::new())?;
         }
         if let Some(verify) = &result.verify {
-            let found: u64 = verify
-                .found
-                .values()
-                .fold(0, |sum, n| sum.saturating_add(*n));
+            let found: u64 = verify.found.values().fold(0, |sum, n| sum.saturating_add(*n));
             self.failed |= found > 0;
-            let none = Validator {
-                name: "no findings",
-                kind: "EQUAL",
-                value: json!(0),
-            };
+            let none = Validator { name: "no findings", kind: "EQUAL", value: json!(0) };
             let blocks = Some("blocks");
             let (drive, checked) = (result.drive, verify.blocks_checked as f64);
-            self.measurement(
-                &step.id,
-                drive,
-                "verify.checked",
-                checked,
-                blocks,
-                Vec::new(),
-            )?;
+            self.measurement(&step.id, drive, "verify.checked", checked, blocks, Vec::new())?;
             let found = found as f64;
-            self.measurement(
-                &step.id,
-                drive,
-                "verify.findings",
-                found,
-                blocks,
-                vec![none],
-            )?;
+            self.measurement(&step.id, drive, "verify.findings", found, blocks, vec![none])?;
         }
         Ok(())
     }
@@ -115,11 +89,7 @@ impl<W: Write> OcpWriter<'_, W> {
                 value: json!(figure.limit),
             };
             // JSON has no other numbers.
-            let limits = if figure.limit.is_finite() {
-                vec![limit]
-            } else {
-                Vec::new()
-            };
+            let limits = if figure.limit.is_finite() { vec![limit] } else { Vec::new() };
             let (name, unit) = (figure.name.as_str(), Some(figure.unit));
             self.measurement(&step, drive, name, figure.value, unit, limits)?;
         }
@@ -128,17 +98,10 @@ impl<W: Write> OcpWriter<'_, W> {
         for record in steady {
             let why = record.why.map(|why| format!("; {why}")).unwrap_or_default();
             let diagnosis = Diagnosis {
-                verdict: if record.achieved {
-                    "steady-state"
-                } else {
-                    "not-steady"
-                },
+                verdict: if record.achieved { "steady-state" } else { "not-steady" },
                 // A drive that is not steady yet is no worse for it.
                 kind: if record.achieved { "PASS" } else { "UNKNOWN" },
-                message: format!(
-                    "{} of {}: {}{why}",
-                    record.figure, record.group, record.rule
-                ),
+                message: format!("{} of {}: {}{why}", record.figure, record.group, record.rule),
                 hardware_info_id: drive.to_string(),
             };
             self.of_step(&step, StepContent::Diagnosis(diagnosis))?;

@@ -21,14 +21,8 @@ impl RuleFigures {
     pub fn of(folder: &Path) -> Result<RuleFigures, StoreError> {
         let suite = Manifest::load(folder)?.suite;
         // A run of a suite that this build cannot read has verdicts, but no figures of its rules.
-        let rules = Suite::parse(&suite.name, &suite.text)
-            .ok()
-            .and_then(|suite| suite.verdict);
-        Ok(RuleFigures {
-            folder: folder.to_owned(),
-            rules,
-            run: OnceCell::new(),
-        })
+        let rules = Suite::parse(&suite.name, &suite.text).ok().and_then(|suite| suite.verdict);
+        Ok(RuleFigures { folder: folder.to_owned(), rules, run: OnceCell::new() })
     }
 
     pub fn of_drive(&self, drive: usize) -> Vec<LimitedFigure> {

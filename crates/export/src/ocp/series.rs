@@ -58,10 +58,7 @@ impl Pending {
         if index < self.next {
             return None;
         }
-        self.open
-            .entry(index)
-            .and_modify(|known| known.merge(&interval))
-            .or_insert(interval);
+        self.open.entry(index).and_modify(|known| known.merge(&interval)).or_insert(interval);
         let mut over = Vec::new();
         while let Some(first) = self.open.first_entry()
             && index.saturating_sub(*first.key()) >= 2

@@ -39,11 +39,7 @@ impl<W: Write> OcpWriter<'_, W> {
         let hottest = step.hottest_c.entry(record.drive).or_insert(celsius);
         *hottest = hottest.max(celsius);
         if step.is_soak {
-            let element = Element {
-                figure: Figure::TemperatureC,
-                at: record.at,
-                value: celsius,
-            };
+            let element = Element { figure: Figure::TemperatureC, at: record.at, value: celsius };
             self.elements(&mut step, record.drive, vec![element])?;
         }
         self.open.insert(record.cell.clone(), step);
@@ -99,19 +95,13 @@ impl<W: Write> OcpWriter<'_, W> {
         if step.late > 0 {
             let (severity, message) = (
                 "INFO",
-                format!(
-                    "{} parts of intervals came late and are not in the series",
-                    step.late
-                ),
+                format!("{} parts of intervals came late and are not in the series", step.late),
             );
             let message = message.as_str();
             self.of_step(&step.id, StepContent::Log(Log { severity, message }))?;
         }
         for (series, total_count) in step.series.values() {
-            let end = SeriesEnd {
-                measurement_series_id: series,
-                total_count: *total_count,
-            };
+            let end = SeriesEnd { measurement_series_id: series, total_count: *total_count };
             self.of_step(&step.id, StepContent::MeasurementSeriesEnd(end))?;
         }
         self.of_step(&step.id, StepContent::TestStepEnd(StepEnd { status }))

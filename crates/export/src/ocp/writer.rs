@@ -94,11 +94,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
     }
 
     pub(super) fn artifact(&mut self, content: Content<'_>) -> std::io::Result<()> {
-        let line = Line {
-            content,
-            sequence_number: self.sequence,
-            timestamp: &self.now,
-        };
+        let line = Line { content, sequence_number: self.sequence, timestamp: &self.now };
         self.sequence += 1;
         // One write per line: a killed process leaves whole lines.
         let mut text = serde_json::to_vec(&line)?;
@@ -112,10 +108,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
 
     pub(super) fn of_step(&mut self, id: &str, content: StepContent<'_>) -> std::io::Result<()> {
         let test_step_id = id.to_owned();
-        self.artifact(Content::TestStepArtifact(OfStep {
-            test_step_id,
-            content,
-        }))
+        self.artifact(Content::TestStepArtifact(OfStep { test_step_id, content }))
     }
 
     pub(super) fn note(&mut self, message: &str) -> std::io::Result<()> {
@@ -285,9 +278,7 @@ impl<'a, W: Write> OcpWriter<'a, W> {
         let (severity, message) = ("WARNING", text.as_str());
         let log = Log { severity, message };
         let step = warning.cell.as_ref().and_then(|cell| self.open.get(cell));
-        let step = step
-            .map(|step| step.id.clone())
-            .or_else(|| self.verdict_step.clone());
+        let step = step.map(|step| step.id.clone()).or_else(|| self.verdict_step.clone());
         match (step, is_fault) {
             (Some(step), true) => self.of_step(&step, StepContent::Error(fault)),
             (Some(step), false) => self.of_step(&step, StepContent::Log(log)),

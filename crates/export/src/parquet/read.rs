@@ -137,8 +137,5 @@ fn read_error(path: &Path, error: &ParquetError) -> ExportError {
 }
 
 fn damaged(path: &Path, reason: String) -> ExportError {
-    ExportError::NotATable {
-        path: path.to_owned(),
-        reason,
-    }
+    ExportError::NotATable { path: path.to_owned(), reason }
 }

@@ -18,13 +18,9 @@ impl<'a, R: 'a> Columns<'a, R> {
         let record =
             move |row: &R| -> Option<&'a DriveRecord> { run.manifest.drives.get(drive(row)) };
         self.add("run_id", move |_| run.manifest.run_id.as_str());
-        self.add("simulated", move |row| {
-            record(row).is_some_and(|d| d.simulated)
-        });
+        self.add("simulated", move |row| record(row).is_some_and(|d| d.simulated));
         self.add("drive", drive);
-        self.add("drive_label", move |row| {
-            record(row).map(|d| d.label.as_str())
-        });
+        self.add("drive_label", move |row| record(row).map(|d| d.label.as_str()));
         self.add("cell", cell);
         self.add("step", step);
     }
@@ -33,12 +29,7 @@ impl<'a, R: 'a> Columns<'a, R> {
 /// `conclusions`: one row per figure or answer.
 pub fn conclusion_table<'a>(run: &'a Run, found: &'a Conclusions) -> Table<'a> {
     let mut c: Columns<'a, &'a Conclusion> = Columns::new();
-    c.concluded(
-        run,
-        |c| c.drive,
-        |c| c.cell.as_deref(),
-        |c| c.step.as_deref(),
-    );
+    c.concluded(run, |c| c.drive, |c| c.cell.as_deref(), |c| c.step.as_deref());
     c.add("kind", |c| c.kind);
     c.add("name", |c| c.name);
     c.add("from_s", |c| c.span_s.map(|span| span.0));

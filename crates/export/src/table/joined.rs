@@ -160,24 +160,14 @@ pub fn inventory_table<'a>(run: &'a Run, joined: &'a JoinedRun) -> Table<'a> {
         let parts = run.cells.iter().filter_map(move |cell| cell.drive(drive));
         parts.flat_map(|part| &part.telemetry).next()
     };
-    c.add("percentage_used", move |&(drive, _)| {
-        first(drive)?.percentage_used.map(u32::from)
-    });
+    c.add("percentage_used", move |&(drive, _)| first(drive)?.percentage_used.map(u32::from));
     c.add("available_spare_pct", move |&(drive, _)| {
         first(drive)?.available_spare_pct.map(u32::from)
     });
-    c.add("host_bytes_written", move |&(drive, _)| {
-        first(drive)?.host_bytes_written
-    });
-    c.add("nand_bytes_written", move |&(drive, _)| {
-        first(drive)?.nand_bytes_written
-    });
-    c.add("media_errors", move |&(drive, _)| {
-        first(drive)?.media_errors
-    });
-    c.add("power_on_hours", move |&(drive, _)| {
-        first(drive)?.power_on_hours
-    });
+    c.add("host_bytes_written", move |&(drive, _)| first(drive)?.host_bytes_written);
+    c.add("nand_bytes_written", move |&(drive, _)| first(drive)?.nand_bytes_written);
+    c.add("media_errors", move |&(drive, _)| first(drive)?.media_errors);
+    c.add("power_on_hours", move |&(drive, _)| first(drive)?.power_on_hours);
     c.table("inventory", manifest.drives.iter().enumerate())
 }
 

@@ -109,10 +109,7 @@ fn fio_jsonplus_clat2csv_reads_the_latencies() {
             return;
         };
         let said = String::from_utf8_lossy(&tool.stdout);
-        assert!(
-            tool.status.success() && !said.contains("mismatch"),
-            "{tool:?}"
-        );
+        assert!(tool.status.success() && !said.contains("mismatch"), "{tool:?}");
     }
     let table = fs::read_to_string(dir.path().join("clat_job0.csv")).unwrap();
     assert!(table.lines().count() > 100, "{table}");
@@ -144,43 +141,32 @@ fn bench_fio_has_a_file_with_one_job_per_cell_and_drive() {
 /// A run of one cell with reads, writes and flushes whose latencies are known.
 pub fn mixed_run(dir: &Path) -> PathBuf {
     let mut manifest = fixtures::manifest(SMALL);
-    manifest
-        .cells
-        .retain(|c| c.step == "zero-area" && c.drives == [0]);
+    manifest.cells.retain(|c| c.step == "zero-area" && c.drives == [0]);
     manifest.cells.truncate(1);
     let cell = manifest.cells[0].id.clone();
     let mut writer = RunWriter::create(&Destination::Under(dir.join("runs")), &manifest).unwrap();
-    writer
-        .append(&Entry::CellStart {
-            cell: cell.clone(),
-            at: String::new(),
-        })
-        .unwrap();
+    writer.append(&Entry::CellStart { cell: cell.clone(), at: String::new() }).unwrap();
     for second in 0..2 {
-        let ops = [
-            (Op::Read, 1_000),
-            (Op::Write, 700_000),
-            (Op::Flush, 30_000_000),
-        ]
-        .map(|(op, unit)| {
-            let mut latency = Histogram::new();
-            let mut service = Histogram::new();
-            for n in 1..=100 {
-                latency.record(Nanos(n * unit));
-                service.record(Nanos(n * unit / 2));
-            }
-            OpRecord {
-                op,
-                counts: OpInterval {
-                    ios: 100,
-                    bytes: 100 << 20,
-                    errors: second,
-                    latency,
-                    service: Some(service),
-                    ..OpInterval::default()
-                },
-            }
-        });
+        let ops =
+            [(Op::Read, 1_000), (Op::Write, 700_000), (Op::Flush, 30_000_000)].map(|(op, unit)| {
+                let mut latency = Histogram::new();
+                let mut service = Histogram::new();
+                for n in 1..=100 {
+                    latency.record(Nanos(n * unit));
+                    service.record(Nanos(n * unit / 2));
+                }
+                OpRecord {
+                    op,
+                    counts: OpInterval {
+                        ios: 100,
+                        bytes: 100 << 20,
+                        errors: second,
+                        latency,
+                        service: Some(service),
+                        ..OpInterval::default()
+                    },
+                }
+            });
         let record = IntervalRecord {
             cell: cell.clone(),
             drive: 0,
@@ -208,10 +194,7 @@ fn fio_json_has_the_right_figures_in_fio_units() {
         (&Value::Bool(true), &Value::from("unfinished"))
     );
     assert_eq!(job["error"], 5, "some I/Os failed: EIO");
-    assert_eq!(
-        (&job["elapsed"], &job["job_runtime"]),
-        (&Value::from(2), &Value::from(8000))
-    );
+    assert_eq!((&job["elapsed"], &job["job_runtime"]), (&Value::from(2), &Value::from(8000)));
     let read = &job["read"];
     for (key, value) in [
         ("io_bytes", 200 << 20),
@@ -227,10 +210,7 @@ fn fio_json_has_the_right_figures_in_fio_units() {
     ] {
         assert_eq!(read[key], value, "{key}");
     }
-    assert_eq!(
-        (&read["iops"], &read["bw_agg"]),
-        (&Value::from(100.0), &Value::from(100.0))
-    );
+    assert_eq!((&read["iops"], &read["bw_agg"]), (&Value::from(100.0), &Value::from(100.0)));
     // clat is from the submission, lat from the intended start.
     assert_eq!(
         (&read["clat_ns"]["max"], &read["lat_ns"]["max"]),
@@ -251,17 +231,9 @@ fn fio_json_has_the_right_figures_in_fio_units() {
         .sum();
     assert!((total - 100.0).abs() < 1e-9, "{total}");
     // 20, ..., 49 us: 30 of 200; a bucket's width may move one value at an edge.
-    assert!(
-        (share("latency_us", "50") - 15.0).abs() <= 0.51,
-        "{}",
-        share("latency_us", "50")
-    );
+    assert!((share("latency_us", "50") - 15.0).abs() <= 0.51, "{}", share("latency_us", "50"));
     assert!((share("latency_us", "2") - 0.5).abs() < 1e-9, "1 us");
     assert!((share("latency_us", "750") - 0.5).abs() < 1e-9, "0.7 ms");
     // 50 <= 0.7 n < 100: n from 72 to 100.
-    assert!(
-        (share("latency_ms", "100") - 14.5).abs() <= 0.51,
-        "{}",
-        share("latency_ms", "100")
-    );
+    assert!((share("latency_ms", "100") - 14.5).abs() <= 0.51, "{}", share("latency_ms", "100"));
 }

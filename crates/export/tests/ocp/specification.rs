@@ -11,9 +11,7 @@ fn object<'a>(
     required: &[&str],
     optional: &[&str],
 ) -> &'a serde_json::Map<String, Value> {
-    let object = value
-        .as_object()
-        .unwrap_or_else(|| panic!("no object: {value}"));
+    let object = value.as_object().unwrap_or_else(|| panic!("no object: {value}"));
     for key in required {
         assert!(object.contains_key(*key), "{key} is missing: {value}");
     }
@@ -29,10 +27,7 @@ fn one_of(value: &Value, known: &[&str]) {
 }
 
 fn is_figure(value: &Value) {
-    assert!(
-        value.is_string() || value.is_boolean() || value.is_number(),
-        "{value}"
-    );
+    assert!(value.is_string() || value.is_boolean() || value.is_number(), "{value}");
 }
 
 #[derive(Default)]
@@ -57,25 +52,17 @@ pub fn check(text: &str) -> bool {
         assert_eq!(line.len(), 3, "exactly one artifact");
         assert_eq!(line["sequenceNumber"], number);
         date(&line["timestamp"]);
-        match (
-            number,
-            line.get("testRunArtifact"),
-            line.get("testStepArtifact"),
-        ) {
-            (0, None, None) => assert_eq!(
-                line["schemaVersion"],
-                serde_json::json!({"major": 2, "minor": 0})
-            ),
+        match (number, line.get("testRunArtifact"), line.get("testStepArtifact")) {
+            (0, None, None) => {
+                assert_eq!(line["schemaVersion"], serde_json::json!({"major": 2, "minor": 0}))
+            }
             (_, Some(run), None) => ended = check_run(number, run, &mut seen),
             (_, None, Some(step)) => check_step(step, &mut seen),
             _ => panic!("{value}"),
         }
     }
     if ended {
-        assert!(
-            seen.steps.values().all(|open| !open),
-            "a step is open at the end"
-        );
+        assert!(seen.steps.values().all(|open| !open), "a step is open at the end");
     }
     ended
 }
@@ -91,11 +78,7 @@ fn check_run(number: usize, run: &Value, seen: &mut Seen) -> bool {
     let run = object(run, &[], &kinds);
     assert_eq!(run.len(), 1);
     let (kind, content) = run.iter().next().unwrap();
-    assert_eq!(
-        number == 1,
-        kind == "testRunStart",
-        "the second line and no other"
-    );
+    assert_eq!(number == 1, kind == "testRunStart", "the second line and no other");
     match kind.as_str() {
         "testRunStart" => {
             let required = ["name", "version", "commandLine", "parameters", "dutInfo"];
@@ -122,8 +105,7 @@ fn check_run(number: usize, run: &Value, seen: &mut Seen) -> bool {
                 ];
                 let hardware = object(hardware, &["name", "hardwareInfoId"], &optional);
                 assert!(
-                    seen.hardware
-                        .insert(hardware["hardwareInfoId"].as_str().unwrap().to_owned())
+                    seen.hardware.insert(hardware["hardwareInfoId"].as_str().unwrap().to_owned())
                 );
             }
             let mut software_ids = BTreeSet::new();
@@ -142,10 +124,7 @@ fn check_run(number: usize, run: &Value, seen: &mut Seen) -> bool {
         }
         "testRunEnd" => {
             let end = object(content, &["status", "result"], &[]);
-            let pair = (
-                end["status"].as_str().unwrap(),
-                end["result"].as_str().unwrap(),
-            );
+            let pair = (end["status"].as_str().unwrap(), end["result"].as_str().unwrap());
             let valid = [
                 ("SKIP", "NOT_APPLICABLE"),
                 ("ERROR", "NOT_APPLICABLE"),
@@ -164,17 +143,10 @@ fn check_message(kind: &str, content: &Value) {
     match kind {
         "log" => {
             let log = object(content, &["severity", "message"], &["sourceLocation"]);
-            one_of(
-                &log["severity"],
-                &["INFO", "DEBUG", "WARNING", "ERROR", "FATAL"],
-            );
+            one_of(&log["severity"], &["INFO", "DEBUG", "WARNING", "ERROR", "FATAL"]);
         }
         "error" => {
-            object(
-                content,
-                &["symptom"],
-                &["message", "softwareInfoIds", "sourceLocation"],
-            );
+            object(content, &["symptom"], &["message", "softwareInfoIds", "sourceLocation"]);
         }
         _ => panic!("{kind}"),
     }
@@ -201,28 +173,15 @@ fn check_step(step: &Value, seen: &mut Seen) {
         assert_eq!(seen.steps.insert(id, true), None, "identifiers are unique");
         return;
     }
-    assert_eq!(
-        seen.steps.get(&id),
-        Some(&true),
-        "{kind} of the step {id}, which is not open"
-    );
+    assert_eq!(seen.steps.get(&id), Some(&true), "{kind} of the step {id}, which is not open");
     let known = |content: &serde_json::Map<String, Value>| {
-        assert!(
-            seen.hardware
-                .contains(content["hardwareInfoId"].as_str().unwrap())
-        );
+        assert!(seen.hardware.contains(content["hardwareInfoId"].as_str().unwrap()));
     };
     let series_id = || content["measurementSeriesId"].as_str().unwrap().to_owned();
     match kind.as_str() {
         "testStepEnd" => {
-            one_of(
-                &object(content, &["status"], &[])["status"],
-                &["COMPLETE", "ERROR", "SKIP"],
-            );
-            let open = seen
-                .series
-                .values()
-                .any(|(step, _)| step.as_ref() == Some(&id));
+            one_of(&object(content, &["status"], &[])["status"], &["COMPLETE", "ERROR", "SKIP"]);
+            let open = seen.series.values().any(|(step, _)| step.as_ref() == Some(&id));
             assert!(!open, "a series of the step {id} is open");
             seen.steps.insert(id, false);
         }
@@ -230,21 +189,12 @@ fn check_step(step: &Value, seen: &mut Seen) {
             let content = object(
                 content,
                 &["name", "value"],
-                &[
-                    "unit",
-                    "validators",
-                    "hardwareInfoId",
-                    "subcomponent",
-                    "metadata",
-                ],
+                &["unit", "validators", "hardwareInfoId", "subcomponent", "metadata"],
             );
             is_figure(&content["value"]);
             known(content);
-            for validator in content
-                .get("validators")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
+            for validator in
+                content.get("validators").and_then(Value::as_array).into_iter().flatten()
             {
                 let validator = object(validator, &["type", "value"], &["name", "metadata"]);
                 one_of(
@@ -258,13 +208,7 @@ fn check_step(step: &Value, seen: &mut Seen) {
             let content = object(
                 content,
                 &["name", "measurementSeriesId"],
-                &[
-                    "unit",
-                    "validators",
-                    "hardwareInfoId",
-                    "subcomponent",
-                    "metadata",
-                ],
+                &["unit", "validators", "hardwareInfoId", "subcomponent", "metadata"],
             );
             known(content);
             assert_eq!(seen.series.insert(series_id(), (Some(id), 0)), None);
@@ -278,10 +222,7 @@ fn check_step(step: &Value, seen: &mut Seen) {
             date(&content["timestamp"]);
             is_figure(&content["value"]);
             let (step, count) = seen.series.get_mut(&series_id()).unwrap();
-            assert_eq!(
-                (step.as_ref(), content["index"].as_u64()),
-                (Some(&id), Some(*count))
-            );
+            assert_eq!((step.as_ref(), content["index"].as_u64()), (Some(&id), Some(*count)));
             *count += 1;
         }
         "measurementSeriesEnd" => {
@@ -294,12 +235,7 @@ fn check_step(step: &Value, seen: &mut Seen) {
             let content = object(
                 content,
                 &["verdict", "type"],
-                &[
-                    "message",
-                    "hardwareInfoId",
-                    "subcomponent",
-                    "sourceLocation",
-                ],
+                &["message", "hardwareInfoId", "subcomponent", "sourceLocation"],
             );
             one_of(&content["type"], &["PASS", "FAIL", "UNKNOWN"]);
             known(content);

@@ -3,11 +3,7 @@ use crate::table::ValueType;
 
 /// The table as CSV.
 fn text(columns: Vec<(String, ValueType)>, row: Vec<Value>) -> String {
-    let table = Table {
-        name: "test",
-        columns,
-        rows: Box::new([row].into_iter()),
-    };
+    let table = Table { name: "test", columns, rows: Box::new([row].into_iter()) };
     let mut out = Vec::new();
     write(table, &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -29,16 +25,10 @@ fn texts_are_no_formulas() {
     for field in fields {
         let row = vec![Value::Text(field.to_owned())];
         let expected = if field == "a=1" { "" } else { "'" };
-        assert_eq!(
-            text(columns.to_vec(), row),
-            format!("x\r\n{expected}{field}\r\n")
-        );
+        assert_eq!(text(columns.to_vec(), row), format!("x\r\n{expected}{field}\r\n"));
     }
     let number = [("x".to_owned(), ValueType::Figure)];
-    assert_eq!(
-        text(number.to_vec(), vec![Value::Figure(-1.5)]),
-        "x\r\n-1.5\r\n"
-    );
+    assert_eq!(text(number.to_vec(), vec![Value::Figure(-1.5)]), "x\r\n-1.5\r\n");
 }
 
 #[test]
@@ -49,13 +39,7 @@ fn absent_values_are_empty_fields_and_numbers_keep_their_bits() {
         text(columns.to_vec(), vec![value, Value::Count(1)])
     };
     assert_eq!(of(Value::Absent), "x,y\r\n,1\r\n");
-    assert_eq!(
-        of(Value::Figure(0.1 + 0.2)),
-        "x,y\r\n0.30000000000000004,1\r\n"
-    );
-    assert_eq!(
-        of(Value::Count(u64::MAX)),
-        "x,y\r\n18446744073709551615,1\r\n"
-    );
+    assert_eq!(of(Value::Figure(0.1 + 0.2)), "x,y\r\n0.30000000000000004,1\r\n");
+    assert_eq!(of(Value::Count(u64::MAX)), "x,y\r\n18446744073709551615,1\r\n");
     assert_eq!(of(Value::Flag(true)), "x,y\r\ntrue,1\r\n");
 }

@@ -137,10 +137,7 @@ fn direction(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileE
 fn read_share(given: &Given<'_>) -> Result<Option<u32>, JobFileError> {
     let share = |name| {
         given.parsed(name, "a percentage", |text| {
-            text.trim_end_matches('%')
-                .parse()
-                .ok()
-                .filter(|&p| p <= 100)
+            text.trim_end_matches('%').parse().ok().filter(|&p| p <= 100)
         })
     };
     let (reads, writes): (Option<u32>, Option<u32>) = (share("rwmixread")?, share("rwmixwrite")?);
@@ -165,10 +162,7 @@ pub(super) enum Direction {
 }
 
 pub(super) fn only(given: &Given<'_>) -> Option<Direction> {
-    match given
-        .text("rw")
-        .map_or("read", |(text, _)| text.split(':').next().unwrap_or(""))
-    {
+    match given.text("rw").map_or("read", |(text, _)| text.split(':').next().unwrap_or("")) {
         "read" | "randread" => Some(Direction::Reads),
         "write" | "randwrite" => Some(Direction::Writes),
         "trim" | "randtrim" => Some(Direction::Trims),
@@ -243,13 +237,10 @@ fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
                 let message = format!("bssplit={text}: no size has a share");
                 return Err(given.error(place, message));
             }
-            let entries = entries
-                .iter()
-                .filter(|entry| entry.1 > 0)
-                .map(|(bytes, percent)| {
-                    let percent = f64::from(*percent) * 100.0 / f64::from(most);
-                    format!("{}/{percent}", compact_size(*bytes))
-                });
+            let entries = entries.iter().filter(|entry| entry.1 > 0).map(|(bytes, percent)| {
+                let percent = f64::from(*percent) * 100.0 / f64::from(most);
+                format!("{}/{percent}", compact_size(*bytes))
+            });
             Ok(entries.collect::<Vec<String>>().join(":"))
         };
         return per_direction(given, text, split).map(Some);
@@ -258,9 +249,8 @@ fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
         let wrong = |why: &str| given.error(place, format!("bsrange={text}: {why}"));
         let whole = text.replace('/', ",");
         let sizes = |range: &str| {
-            let (low, high) = range
-                .split_once(['-', ':'])
-                .ok_or_else(|| wrong("LOW-HIGH, such as 4k-64k"))?;
+            let (low, high) =
+                range.split_once(['-', ':']).ok_or_else(|| wrong("LOW-HIGH, such as 4k-64k"))?;
             let (Some(low), Some(high)) = (size(low), size(high)) else {
                 return Err(wrong("LOW-HIGH, such as 4k-64k"));
             };
@@ -287,15 +277,11 @@ fn block_sizes(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
 fn area(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
     options.size = match given.flag("fill_device")? {
         true => None,
-        false => (given.size("size")?)
-            .filter(|size| *size != Size::Bytes(0))
-            .map(Size::text),
+        false => (given.size("size")?).filter(|size| *size != Size::Bytes(0)).map(Size::text),
     };
     options.offset = given.size("offset")?.map(Size::text);
-    options.offset_increment = given
-        .size("offset_increment")?
-        .filter(|size| *size != Size::Bytes(0))
-        .map(Size::text);
+    options.offset_increment =
+        given.size("offset_increment")?.filter(|size| *size != Size::Bytes(0)).map(Size::text);
     options.numjobs = given.number("numjobs")?;
     Ok(())
 }
@@ -317,17 +303,11 @@ fn zones(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError
         }
         None | Some(("none", _)) => return Ok(()),
         Some((other, place)) => {
-            return Err(given.error(
-                place,
-                format!("zonemode={other} is not supported: none, strided or zbd"),
-            ));
+            return Err(given
+                .error(place, format!("zonemode={other} is not supported: none, strided or zbd")));
         }
     }
-    let text = |bytes: Option<u64>| {
-        bytes
-            .filter(|&bytes| bytes > 0)
-            .map(|bytes| bytes.to_string())
-    };
+    let text = |bytes: Option<u64>| bytes.filter(|&bytes| bytes > 0).map(|bytes| bytes.to_string());
     (options.zonesize, options.zonerange, options.zoneskip) = (text(size), text(range), text(skip));
     Ok(())
 }
@@ -352,10 +332,7 @@ fn data(
         .filter(|&percent| percent > 0);
     options.dedupe_working_set = working_set(given, options)?;
     let percent = given.parsed("buffer_compress_percentage", "a percentage", |text| {
-        text.trim_end_matches('%')
-            .parse::<u32>()
-            .ok()
-            .filter(|&percent| percent <= 100)
+        text.trim_end_matches('%').parse::<u32>().ok().filter(|&percent| percent <= 100)
     })?;
     options.data = match percent {
         None | Some(0) => options.data.take(),
@@ -437,9 +414,7 @@ fn verification(
         "crc32c" | "crc32c-intel" => {}
         "pattern" | "md5" | "crc64" | "crc32" | "crc16" | "crc7" | "xxhash" | "sha1" | "sha256"
         | "sha512" | "sha3-224" | "sha3-256" | "sha3-384" | "sha3-512" | "meta" => {
-            note(format!(
-                "verify={method}: blocks have assay's header and CRC-32C instead"
-            ));
+            note(format!("verify={method}: blocks have assay's header and CRC-32C instead"));
         }
         _ => {
             return Err(given.error(

@@ -39,13 +39,7 @@ impl Exits {
         for section in &file.sections {
             exitall |= Given::of(section)?.flag("exitall")?;
         }
-        Ok(Exits {
-            exitall,
-            group: 0,
-            is_first: true,
-            last_stage: None,
-            first: BTreeMap::new(),
-        })
+        Ok(Exits { exitall, group: 0, is_first: true, last_stage: None, first: BTreeMap::new() })
     }
 
     /// fio's number of the current section's group.
@@ -94,17 +88,15 @@ impl Exits {
             let group = job.options.exit_group.unwrap_or(0);
             let first = self.first.get(&group).filter(|first| job.stage > first.0);
             let all = all.map(|last| (&last.1, "all jobs (exit_what=all)"));
-            all.or(first.map(|first| (&first.1, "its group (exitall)")))
-                .filter(|_| self.exitall)
+            all.or(first.map(|first| (&first.1, "its group (exitall)"))).filter(|_| self.exitall)
         };
         let mut kept = Vec::new();
         for job in std::mem::take(&mut conversion.jobs) {
             match ended_by(&job) {
                 None => kept.push(job),
-                Some((section, what)) => conversion.notes.push(format!(
-                    "[{}] never runs: the end of [{section}] ends {what}",
-                    job.name
-                )),
+                Some((section, what)) => conversion
+                    .notes
+                    .push(format!("[{}] never runs: the end of [{section}] ends {what}", job.name)),
             }
         }
         conversion.jobs = kept;

@@ -28,11 +28,7 @@ impl<'a> Given<'a> {
             let value = option.value.as_deref();
             // The last one counts, but for `direct` and `buffered`, which set the same.
             if name == "direct" || name == "buffered" {
-                given.values.remove(if name == "direct" {
-                    "buffered"
-                } else {
-                    "direct"
-                });
+                given.values.remove(if name == "direct" { "buffered" } else { "direct" });
             }
             given.values.insert(name, (value, &option.place));
         }
@@ -87,9 +83,7 @@ impl<'a> Given<'a> {
 
     pub(super) fn places(&self) -> Vec<(String, Place)> {
         let values = self.values.iter();
-        values
-            .map(|(name, (_, place))| ((*name).to_owned(), (*place).clone()))
-            .collect()
+        values.map(|(name, (_, place))| ((*name).to_owned(), (*place).clone())).collect()
     }
 
     /// Numbers with a decimal point do not mean what they seem to.
@@ -128,11 +122,7 @@ impl<'a> Given<'a> {
     }
 
     pub(super) fn error(&self, place: &Place, message: String) -> JobFileError {
-        JobFileError {
-            place: place.clone(),
-            section: Some(self.section.to_owned()),
-            message,
-        }
+        JobFileError { place: place.clone(), section: Some(self.section.to_owned()), message }
     }
 
     /// An error about an option, at its place; at the section's where it is absent.
@@ -143,9 +133,7 @@ impl<'a> Given<'a> {
     /// The value of an option, and where it is; empty ones are absent.
     pub(super) fn text(&self, name: &str) -> Option<(&'a str, &'a Place)> {
         let (value, place) = self.values.get(name)?;
-        value
-            .filter(|value| !value.is_empty())
-            .map(|value| (value, *place))
+        value.filter(|value| !value.is_empty()).map(|value| (value, *place))
     }
 
     /// Where an option is, with or without a value.
@@ -177,9 +165,7 @@ impl<'a> Given<'a> {
             return Ok(None);
         };
         let value = read(text);
-        value
-            .map(Some)
-            .ok_or_else(|| self.error(place, format!("{name}={text} is not {form}")))
+        value.map(Some).ok_or_else(|| self.error(place, format!("{name}={text} is not {form}")))
     }
 
     pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, JobFileError> {
@@ -191,9 +177,7 @@ impl<'a> Given<'a> {
             }
             None => {}
         }
-        self.parsed(name, "a size such as 4k or 1g", |text| {
-            number::bytes(text, self.kb_base)
-        })
+        self.parsed(name, "a size such as 4k or 1g", |text| number::bytes(text, self.kb_base))
     }
 
     /// `filesize`, or the least and the most of a range.
@@ -264,8 +248,6 @@ impl<'a> Given<'a> {
     }
 
     pub(super) fn micros(&self, name: &str, default_us: f64) -> Result<Option<u64>, JobFileError> {
-        self.parsed(name, "a time such as 500ms, 5s or 2m", |text| {
-            number::micros(text, default_us)
-        })
+        self.parsed(name, "a time such as 500ms, 5s or 2m", |text| number::micros(text, default_us))
     }
 }

@@ -44,19 +44,16 @@ pub(super) fn limits(
     if let Some((text, place)) = given.text("startdelay")
         && text.contains(['-', ':'])
     {
-        return Err(given.error(
-            place,
-            format!("startdelay={text}: a random delay is not supported"),
-        ));
+        return Err(
+            given.error(place, format!("startdelay={text}: a random delay is not supported"))
+        );
     }
     options.startdelay = duration(given, "startdelay", SECONDS)?;
     let time_based = given.flag("time_based")?;
     if time_based && options.runtime.is_none() {
         note("time_based without a runtime changes nothing, as in fio".to_owned());
     }
-    let io_size = given
-        .size("io_size")?
-        .filter(|size| *size != Size::Bytes(0));
+    let io_size = given.size("io_size")?.filter(|size| *size != Size::Bytes(0));
     options.io_size = io_size.map(Size::text);
     options.number_ios = given.bytes("number_ios")?.filter(|&ios| ios > 0);
     pace(given, options, note)?;
@@ -78,9 +75,7 @@ pub(super) fn limits(
         options.flow_id = number_above_0(given, "flow_id")?;
         options.flow_sleep = duration(given, "flow_sleep", MICROSECONDS)?;
     }
-    options.seed = given.parsed("randseed", "a number", |text| {
-        crate::number::bytes(text, 1024)
-    })?;
+    options.seed = given.parsed("randseed", "a number", |text| crate::number::bytes(text, 1024))?;
     cpus(given, options)
 }
 
@@ -129,10 +124,7 @@ fn pace(
     if given.rates("rate")?.is_some()
         && let Some(place) = given.place("rate_process")
     {
-        return Err(given.error(
-            place,
-            "rate_process=poisson needs rate_iops, not rate".to_owned(),
-        ));
+        return Err(given.error(place, "rate_process=poisson needs rate_iops, not rate".to_owned()));
     }
     if let Some(ios) = rate(given, "rate_iops")? {
         options.rate = Some(ios.to_string());
@@ -154,9 +146,7 @@ pub(super) fn checked_after(
     let limits = Limits {
         bytes: rate(given, "rate_min")?,
         ios: rate(given, "rate_iops_min")?,
-        latency_us: given
-            .micros("max_latency", MICROSECONDS)?
-            .filter(|&us| us > 0),
+        latency_us: given.micros("max_latency", MICROSECONDS)?.filter(|&us| us > 0),
     };
     if limits.bytes.or(limits.ios).is_some() && options.interval.is_none() {
         // In milliseconds.
@@ -168,9 +158,8 @@ pub(super) fn checked_after(
 
 fn cpus(given: &Given<'_>, options: &mut JobOptions) -> Result<(), JobFileError> {
     options.cpus_allowed = given.text("cpus_allowed").map(|(list, _)| list.to_owned());
-    let mask = given.parsed("cpumask", "a bit mask of processors", |text| {
-        crate::number::bytes(text, 1024)
-    })?;
+    let mask = given
+        .parsed("cpumask", "a bit mask of processors", |text| crate::number::bytes(text, 1024))?;
     if let Some(mask) = mask.filter(|&mask| mask > 0) {
         let cpus = (0..64).filter(|cpu| mask >> cpu & 1 == 1);
         let cpus: Vec<String> = cpus.map(|cpu: u32| cpu.to_string()).collect();

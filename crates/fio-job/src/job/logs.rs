@@ -38,18 +38,13 @@ pub(super) fn logs(
 ) -> Result<Vec<LogRequest>, JobFileError> {
     options.write_iolog = given.text("write_iolog").map(|(file, _)| file.to_owned());
     let per_job = given.flag_or("per_job_logs", true)?;
-    let named = LOGS
-        .into_iter()
-        .filter(|(name, _)| given.place(name).is_some());
+    let named = LOGS.into_iter().filter(|(name, _)| given.place(name).is_some());
     let logs: Vec<LogRequest> = named
         .map(|(option, kind)| LogRequest {
             kind,
             thread: per_job.then_some(thread),
             // Without a value fio names the file after the job.
-            prefix: given
-                .text(option)
-                .map_or(name, |(prefix, _)| prefix)
-                .to_owned(),
+            prefix: given.text(option).map_or(name, |(prefix, _)| prefix).to_owned(),
         })
         .collect();
     let mean = given.number("log_avg_msec")?.filter(|&ms| ms > 0);

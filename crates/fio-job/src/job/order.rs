@@ -21,10 +21,7 @@ impl Thread {
     /// fio makes the clones behind the first backwards.
     pub(super) fn of(first: u32, clone: u32, clones: u32) -> Thread {
         let place = if clone == 0 { 0 } else { clones - clone };
-        Thread {
-            number: first.saturating_add(place),
-            clone,
-        }
+        Thread { number: first.saturating_add(place), clone }
     }
 }
 
@@ -103,12 +100,7 @@ fn sizes(given: &Given<'_>, text: &mut Text) -> Result<[u64; 3], JobFileError> {
             "" => Some(DEFAULT_BYTES),
             part => bytes(part),
         };
-        each(
-            &text
-                .split([',', '-'])
-                .map(size)
-                .collect::<Option<Vec<u64>>>()?,
-        )
+        each(&text.split([',', '-']).map(size).collect::<Option<Vec<u64>>>()?)
     })?;
     let plain = plain.unwrap_or([DEFAULT_BYTES; 3]);
     let mut least = plain;
@@ -127,9 +119,7 @@ fn sizes(given: &Given<'_>, text: &mut Text) -> Result<[u64; 3], JobFileError> {
         for (part, least) in parts.into_iter().zip(&mut least) {
             let entries = split_of(given, part)?;
             *least = entries.iter().map(|entry| entry.0).min().unwrap_or(*least);
-            let entries = entries
-                .iter()
-                .map(|(bytes, percent)| format!("{bytes}/{percent}"));
+            let entries = entries.iter().map(|(bytes, percent)| format!("{bytes}/{percent}"));
             shown.push(entries.collect::<Vec<_>>().join(":"));
         }
         text.add("bssplit", shown.join(","));
@@ -201,9 +191,7 @@ fn random(given: &Given<'_>, text: &mut Text, file: &str) -> Result<(), JobFileE
     }
     generator(given, text)?;
     let align = given.parsed("ba", "a size such as 4k", |text| {
-        let sizes = text
-            .split(',')
-            .map(|part| number::bytes(part, given.kb_base));
+        let sizes = text.split(',').map(|part| number::bytes(part, given.kb_base));
         each(&sizes.collect::<Option<Vec<u64>>>()?)
     })?;
     if let Some(align) = align {
@@ -211,9 +199,7 @@ fn random(given: &Given<'_>, text: &mut Text, file: &str) -> Result<(), JobFileE
     }
     let percent = given.parsed("percentage_random", "percentages of random I/Os", |text| {
         let part = |part: &str| part.trim().trim_end_matches('%').parse::<u32>().ok();
-        let parts = text
-            .split(',')
-            .map(|text| part(text).filter(|&percent| percent <= 100));
+        let parts = text.split(',').map(|text| part(text).filter(|&percent| percent <= 100));
         each(&parts.collect::<Option<Vec<u32>>>()?)
     })?;
     if let Some(percent) = percent.filter(|percent| *percent != [100; 3]) {
@@ -263,9 +249,7 @@ pub(super) fn law(
             );
         }
     };
-    let numbers = rest
-        .split(':')
-        .all(|part| part.parse::<f64>().is_ok_and(f64::is_finite));
+    let numbers = rest.split(':').all(|part| part.parse::<f64>().is_ok_and(f64::is_finite));
     if matches!(kind, "zipf" | "pareto" | "normal") && !numbers {
         return wrong("a number, and a centre from 0 to 1 after a colon");
     }
@@ -363,20 +347,11 @@ fn zones(given: &Given<'_>, bytes: bool, text: &str) -> Option<String> {
         let absent = column.iter().filter(|share| share.is_none()).count() as u64;
         let left = 100_u64.checked_sub(given)?;
         let each = left.checked_div(absent).unwrap_or(0);
-        Some(
-            column
-                .into_iter()
-                .map(|share| share.unwrap_or(each))
-                .collect(),
-        )
+        Some(column.into_iter().map(|share| share.unwrap_or(each)).collect())
     };
     let percent = |text: &str| match text.trim().trim_end_matches('%') {
         "" => Some(None),
-        text => text
-            .parse()
-            .ok()
-            .filter(|&percent: &u64| percent <= 100)
-            .map(Some),
+        text => text.parse().ok().filter(|&percent: &u64| percent <= 100).map(Some),
     };
     let one = |part: &str| -> Option<String> {
         let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
@@ -397,9 +372,7 @@ fn zones(given: &Given<'_>, bytes: bool, text: &str) -> Option<String> {
             return None;
         }
         let zones = accesses.iter().zip(&sizes);
-        let zones: Vec<String> = zones
-            .map(|(access, size)| format!("{access}/{size}"))
-            .collect();
+        let zones: Vec<String> = zones.map(|(access, size)| format!("{access}/{size}")).collect();
         Some(zones.join(":"))
     };
     let parts: Option<Vec<String>> = text.split(',').map(one).collect();

@@ -13,13 +13,8 @@ const MAX_LEVEL: u32 = 7;
 const MAX_HINT: u32 = 1023;
 /// fio's `IOPRIO_CLASS_RT`.
 const REAL_TIME: u32 = 1;
-const OF_IOS: [&str; 5] = [
-    "cmdprio_percentage",
-    "cmdprio_bssplit",
-    "cmdprio_class",
-    "cmdprio",
-    "cmdprio_hint",
-];
+const OF_IOS: [&str; 5] =
+    ["cmdprio_percentage", "cmdprio_bssplit", "cmdprio_class", "cmdprio", "cmdprio_hint"];
 
 /// Value of `--ioprio`.
 pub(super) fn of_threads(given: &Given<'_>) -> Result<Option<String>, JobFileError> {
@@ -54,9 +49,7 @@ fn pair(given: &Given<'_>, name: &str, least: u32, most: u32) -> Result<[u32; 2]
         let (reads, writes) = text.split_once(',').unwrap_or((text, text));
         let number = |text: &str| text.trim().parse().ok();
         let both = [number(reads)?, number(writes)?];
-        both.iter()
-            .all(|number| (least..=most).contains(number))
-            .then_some(both)
+        both.iter().all(|number| (least..=most).contains(number)).then_some(both)
     })?;
     Ok(pair.unwrap_or_default())
 }

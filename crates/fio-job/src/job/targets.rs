@@ -54,10 +54,7 @@ pub(super) struct Places {
 
 impl Places {
     fn one(target: Target) -> Places {
-        Places {
-            all: vec![(target, 0)],
-            clones: 1,
-        }
+        Places { all: vec![(target, 0)], clones: 1 }
     }
 }
 
@@ -184,9 +181,8 @@ fn generated(given: &Given<'_>, folders: &[String]) -> Result<Places, JobFileErr
     let job = given.section().replace('/', "_");
     let clones = given.number("numjobs")?.unwrap_or(1).max(1);
     let files = given.number("nrfiles")?.unwrap_or(1).max(1);
-    let format = given
-        .text("filename_format")
-        .map_or("$jobname.$jobnum.$filenum", |(text, _)| text);
+    let format =
+        given.text("filename_format").map_or("$jobname.$jobnum.$filenum", |(text, _)| text);
     let count = clones as usize * files as usize;
     if count > super::MAX_JOBS {
         let name = if files > 1 { "nrfiles" } else { "numjobs" };
@@ -226,10 +222,7 @@ fn generated(given: &Given<'_>, folders: &[String]) -> Result<Places, JobFileErr
     for (targets, clone) in all.chunks(files as usize).zip(0..clones) {
         places.push((joined(given, targets.to_vec())?, clone));
     }
-    Ok(Places {
-        all: places,
-        clones,
-    })
+    Ok(Places { all: places, clones })
 }
 
 /// fio's writes make a file longer until they fail, and what they measure is that.
@@ -280,11 +273,7 @@ pub(super) fn turns(given: &Given<'_>) -> Result<Vec<(&'static str, String)>, Jo
 /// `random_distribution`.
 fn by_law(given: &Given<'_>, service: &str, place: &super::Place) -> Result<String, JobFileError> {
     let of_offsets = given.text("random_distribution").map(|(law, _)| law);
-    let is_law = |law: &str| {
-        ["zipf", "pareto", "normal"]
-            .iter()
-            .any(|of| law.starts_with(of))
-    };
+    let is_law = |law: &str| ["zipf", "pareto", "normal"].iter().any(|of| law.starts_with(of));
     if let Some(law) = of_offsets.filter(|law| is_law(law)) {
         let message = format!(
             "file_service_type={service} and random_distribution={law} of one job are not \
@@ -337,11 +326,7 @@ pub(super) fn engine_of<'a>(given: &Given<'a>) -> Result<Engine<'a>, JobFileErro
             return Err(given.wrong("ioengine", message));
         }
     };
-    Ok(Engine {
-        name,
-        engine,
-        foreign,
-    })
+    Ok(Engine { name, engine, foreign })
 }
 
 pub(super) fn engine(
@@ -352,14 +337,10 @@ pub(super) fn engine(
 ) -> Result<(), JobFileError> {
     let is_modelled = places.all.iter().all(|(target, _)| target.is_modelled());
     options.iodepth = given.number("iodepth")?.filter(|&depth| depth > 0);
-    options.iodepth_batch_complete_min = given
-        .number("iodepth_batch_complete_min")?
-        .filter(|&least| least > 1);
+    options.iodepth_batch_complete_min =
+        given.number("iodepth_batch_complete_min")?.filter(|&least| least > 1);
     let depth = options.iodepth.unwrap_or(1);
-    if let Some(low) = given
-        .number("iodepth_low")?
-        .filter(|low| (1..depth).contains(low))
-    {
+    if let Some(low) = given.number("iodepth_low")?.filter(|low| (1..depth).contains(low)) {
         // A full queue drains to the low mark before it is filled again.
         let least = options.iodepth_batch_complete_min.unwrap_or(1);
         options.iodepth_batch_complete_min = Some(least.max(depth - low));
@@ -368,25 +349,19 @@ pub(super) fn engine(
         *least = depth.min(*least);
     }
     options.serialize_overlap = given.flag("serialize_overlap")?.then_some(true);
-    let Engine {
-        name,
-        engine,
-        foreign,
-    } = engine_of(given)?;
+    let Engine { name, engine, foreign } = engine_of(given)?;
     match foreign {
         Some(Foreign::UserSpace) => note(format!(
             "ioengine={name} is a driver in user space, which polls; here the same I/Os pass the \
              kernel's block layer, which takes a microsecond or two of processor time more for each"
         )),
-        Some(Foreign::Windows) => note(format!(
-            "ioengine={name}: here the same I/Os pass Linux's block layer"
-        )),
+        Some(Foreign::Windows) => {
+            note(format!("ioengine={name}: here the same I/Os pass Linux's block layer"))
+        }
         None => {}
     }
     if engine == "sync" && options.iodepth.is_some_and(|depth| depth > 1) {
-        note(format!(
-            "ioengine={name} has one I/O in flight, as in fio; iodepth changes nothing"
-        ));
+        note(format!("ioengine={name} has one I/O in flight, as in fio; iodepth changes nothing"));
         options.iodepth = None;
     }
     if engine == "passthru" {

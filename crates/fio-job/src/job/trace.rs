@@ -37,9 +37,8 @@ pub(super) fn target(given: &Given<'_>) -> Option<Target> {
     let (log, _) = given.text("read_iolog")?;
     let redirected = given.text("replay_redirect");
     Some(
-        redirected.map_or(Target::OfLog(log.to_owned()), |(drive, _)| {
-            Target::Drive(drive.to_owned())
-        }),
+        redirected
+            .map_or(Target::OfLog(log.to_owned()), |(drive, _)| Target::Drive(drive.to_owned())),
     )
 }
 
@@ -57,13 +56,8 @@ pub(super) fn trace(
             "replay_skip",
             "replay_redirect",
         ];
-        for name in replays
-            .into_iter()
-            .filter(|name| given.place(name).is_some())
-        {
-            note(format!(
-                "{name} without read_iolog changes nothing, as in fio"
-            ));
+        for name in replays.into_iter().filter(|name| given.place(name).is_some()) {
+            note(format!("{name} without read_iolog changes nothing, as in fio"));
         }
         return Ok(());
     };
@@ -85,18 +79,15 @@ pub(super) fn trace(
     options.iodepth.get_or_insert(1);
     let is_closed = given.flag("replay_no_stall")?;
     options.trace_timing = Some(if is_closed { "closed" } else { "timed" }.to_owned());
-    if let Some(percent) = given
-        .number("replay_time_scale")?
-        .filter(|&percent| percent != 100 && percent > 0)
+    if let Some(percent) =
+        given.number("replay_time_scale")?.filter(|&percent| percent != 100 && percent > 0)
         && !is_closed
     {
         options.trace_time_scale = Some((100.0 / f64::from(percent)).to_string());
     }
     let divisor = given.bytes("replay_scale")?.filter(|&divisor| divisor > 1);
-    options.trace_map = Some(divisor.map_or_else(
-        || "offset".to_owned(),
-        |divisor| format!("divide:{divisor}"),
-    ));
+    options.trace_map =
+        Some(divisor.map_or_else(|| "offset".to_owned(), |divisor| format!("divide:{divisor}")));
     let align = given.bytes("replay_align")?.filter(|&bytes| bytes > 0);
     options.trace_align = align.map(|bytes| bytes.to_string());
     options.trace_skip = given.text("replay_skip").map(|(ops, _)| ops.to_owned());

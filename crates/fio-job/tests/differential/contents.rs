@@ -15,11 +15,8 @@ fn by_fio(folder: &Path, text: &str, len_bytes: u64) -> Vec<u8> {
     std::fs::write(folder.join("job.fio"), text).unwrap();
     let file = std::fs::File::create(folder.join("f0")).unwrap();
     file.set_len(len_bytes).unwrap();
-    let output = Command::new("fio")
-        .args(["job.fio", "--output=out"])
-        .current_dir(folder)
-        .output()
-        .unwrap();
+    let output =
+        Command::new("fio").args(["job.fio", "--output=out"]).current_dir(folder).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{text}\n{said}");
     std::fs::read(folder.join("f0")).unwrap()
@@ -52,13 +49,7 @@ fn text_of(seed: u64) -> (String, u64) {
         _ => pattern,
     };
     let refill = of(&["", "refill_buffers=1", "refill_buffers=0"]);
-    let sizes = of(&[
-        "bs=4k",
-        "bs=512",
-        "bsrange=1k-16k",
-        "bssplit=4k/50:12k/50",
-        "bs=5k",
-    ]);
+    let sizes = of(&["bs=4k", "bs=512", "bsrange=1k-16k", "bssplit=4k/50:12k/50", "bs=5k"]);
     let engine = of(&["psync", "libaio\niodepth=4"]);
     let len_bytes = (64 + rng.below(200)) * 1024;
     let text = format!(
@@ -77,10 +68,7 @@ fn patterns_and_zeros_are_fio_s_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let theirs = by_fio(folder.path(), &text, len_bytes);
         let own = content_of(&text, len_bytes).unwrap();
-        let at = own
-            .iter()
-            .zip(&theirs)
-            .position(|(own, theirs)| own != theirs);
+        let at = own.iter().zip(&theirs).position(|(own, theirs)| own != theirs);
         if let Some(at) = at {
             let (own, theirs) = (&own[at..], &theirs[at..]);
             let end = own.len().min(16);
@@ -115,16 +103,8 @@ fn as_many_blocks_repeat_as_in_fio() {
         ("bs=4k dedupe_percentage=90", 16 << 20, 4096),
         ("bs=4k dedupe_percentage=0", 4 << 20, 4096),
         ("bs=4k dedupe_percentage=100", 4 << 20, 4096),
-        (
-            "bs=16k dedupe_percentage=50 dedupe_mode=repeat",
-            32 << 20,
-            16384,
-        ),
-        (
-            "bs=4k size=16m dedupe_percentage=60 dedupe_mode=working_set",
-            16 << 20,
-            4096,
-        ),
+        ("bs=16k dedupe_percentage=50 dedupe_mode=repeat", 32 << 20, 16384),
+        ("bs=4k size=16m dedupe_percentage=60 dedupe_mode=working_set", 16 << 20, 4096),
         (
             "bs=4k size=16m dedupe_percentage=80 dedupe_mode=working_set \
              dedupe_working_set_percentage=1",
@@ -137,11 +117,7 @@ fn as_many_blocks_repeat_as_in_fio() {
             16 << 20,
             4096,
         ),
-        (
-            "bs=4k dedupe_percentage=40 buffer_compress_percentage=50",
-            16 << 20,
-            4096,
-        ),
+        ("bs=4k dedupe_percentage=40 buffer_compress_percentage=50", 16 << 20, 4096),
     ] {
         let options = options.split_whitespace().collect::<Vec<_>>().join("\n");
         let [theirs, own] = distinct(&options, len_bytes, block_bytes);

@@ -57,8 +57,7 @@ impl Draw {
             1..=4 => ("bs", self.each(|draw| draw.size().to_owned())),
             5 => {
                 let range = |draw: &mut Draw| {
-                    draw.of(&["4k-16k", "1k-4k", "512-8k", "3k-12k", "4k-4k", "8k-20k"])
-                        .to_owned()
+                    draw.of(&["4k-16k", "1k-4k", "512-8k", "3k-12k", "4k-4k", "8k-20k"]).to_owned()
                 };
                 ("bsrange", self.each(range))
             }
@@ -172,11 +171,7 @@ impl Draw {
     /// Returns whether it is a part of the file.
     fn area(&mut self, file_bytes: u64) -> bool {
         let blocks = file_bytes / 4096;
-        let clones = if self.one_in(5) {
-            2 + self.rng.below(3)
-        } else {
-            1
-        };
+        let clones = if self.one_in(5) { 2 + self.rng.below(3) } else { 1 };
         let (mut offset, mut increment) = (0, 0);
         let mut is_part = false;
         match self.rng.below(6) {
@@ -327,10 +322,7 @@ impl JobText {
     }
 
     fn has(&self, section: usize, option: &str) -> bool {
-        self.0[section]
-            .options
-            .iter()
-            .any(|own| own.starts_with(option))
+        self.0[section].options.iter().any(|own| own.starts_with(option))
     }
 
     pub fn has_clones(&self, section: usize) -> bool {
@@ -359,14 +351,7 @@ impl Draw {
         if self.one_in(3) {
             self.add("zonecapacity", zone - (16 << 10));
         }
-        let sizes = self.of(&[
-            "bs=4k",
-            "bs=16k",
-            "bsrange=4k-16k",
-            "bs=4k,8k",
-            "bs=32k",
-            "bs=12k",
-        ]);
+        let sizes = self.of(&["bs=4k", "bs=16k", "bsrange=4k-16k", "bs=4k,8k", "bs=32k", "bs=12k"]);
         self.options.push(sizes.to_owned());
         if self.one_in(2) {
             let most = 1 + self.rng.below(6);
@@ -418,11 +403,7 @@ impl Draw {
     fn section(&mut self) -> Section {
         self.options.clear();
         self.verifies = false;
-        let odd = if self.one_in(4) {
-            512 * self.rng.below(16)
-        } else {
-            0
-        };
+        let odd = if self.one_in(4) { 512 * self.rng.below(16) } else { 0 };
         let file_bytes = (256 << 10) + self.rng.below(480) * 4096 + odd;
         let rw = self.direction();
         if !rw.contains("trim") && self.one_in(5) {
@@ -461,16 +442,8 @@ impl Draw {
         let has = |options: &[String], name| options.iter().any(|option| names(option, name));
         // Clones share a log, which stays readable while each writes no more than a buffer of it.
         if has(&self.options, "numjobs") {
-            let apart = [
-                "time_based",
-                "runtime",
-                "number_ios",
-                "loops",
-                "fsync",
-                "fdatasync",
-            ];
-            self.options
-                .retain(|option| !apart.iter().any(|name| names(option, name)));
+            let apart = ["time_based", "runtime", "number_ios", "loops", "fsync", "fdatasync"];
+            self.options.retain(|option| !apart.iter().any(|name| names(option, name)));
             let ios = 1 + self.rng.below(200);
             self.add("number_ios", ios);
         }
@@ -484,19 +457,14 @@ impl Draw {
         if is_part && rw.starts_with("rand") {
             // Where a size is longer than what is left, fio reads memory behind its map.
             let apart = ["percentage_random", "rw_seq", "bs_is_seq_rand"];
-            self.options
-                .retain(|option| !apart.iter().any(|name| names(option, name)));
+            self.options.retain(|option| !apart.iter().any(|name| names(option, name)));
             for option in &mut self.options {
                 if names(option, "rw=") {
                     *option = format!("rw={rw}");
                 }
             }
         }
-        Section {
-            file_bytes,
-            further,
-            options: std::mem::take(&mut self.options),
-        }
+        Section { file_bytes, further, options: std::mem::take(&mut self.options) }
     }
 
     /// Returns whether the area is a part of the file.
@@ -522,14 +490,9 @@ impl Draw {
             "dedupe_percentage=60\ndedupe_mode=working_set\ndedupe_working_set_percentage=40",
             "do_verify=0",
         ];
-        let has_size = self
-            .options
-            .iter()
-            .any(|option| option.starts_with("size=") && !option.ends_with('%'));
-        let plain = [
-            at_times(&mut self.later, &later),
-            at_times(&mut self.latest, &latest),
-        ];
+        let has_size =
+            self.options.iter().any(|option| option.starts_with("size=") && !option.ends_with('%'));
+        let plain = [at_times(&mut self.later, &later), at_times(&mut self.latest, &latest)];
         let fits = |option: &&str| has_size || !option.contains("working_set");
         let plain = plain.into_iter().flatten().filter(fits);
         self.options.extend(plain.map(str::to_owned));
@@ -552,14 +515,10 @@ impl Draw {
                 .any(|option| option.starts_with("rw=") && option.contains(':'));
         let writes = ["write", "randwrite", "rw", "randrw"].contains(&rw);
         if writes && is_plain && self.latest.below(4) == 0 {
-            self.options
-                .push("verify=crc32c\nverify_interval=512".to_owned());
+            self.options.push("verify=crc32c\nverify_interval=512".to_owned());
             self.verifies = true;
         }
-        let fixed = self
-            .options
-            .iter_mut()
-            .find(|option| option.starts_with("filesize="));
+        let fixed = self.options.iter_mut().find(|option| option.starts_with("filesize="));
         match fixed {
             Some(fixed) if self.later.below(2) == 0 => {
                 let least = file_bytes - self.later.below(file_bytes / 16384) * 4096;
@@ -577,31 +536,18 @@ impl Draw {
         let lengths = (0..count).map(|_| file_bytes + self.rng.below(64) * 4096);
         let lengths: Vec<u64> = lengths.collect();
         if self.one_in(2) {
-            let service = self.of(&[
-                "random",
-                "sequential",
-                "roundrobin:3",
-                "random:4",
-                "roundrobin",
-            ]);
+            let service =
+                self.of(&["random", "sequential", "roundrobin:3", "random:4", "roundrobin"]);
             self.add("file_service_type", service);
         }
         if self.one_in(3) {
             let open = 1 + self.rng.below(count + 1);
             self.add("openfiles", open);
         }
-        let laws = [
-            "zipf",
-            "zipf:0.7",
-            "zipf:1.3:0.5",
-            "pareto:0.4",
-            "normal:20",
-            "normal:3:0.2",
-        ];
+        let laws = ["zipf", "zipf:0.7", "zipf:1.3:0.5", "pareto:0.4", "normal:20", "normal:3:0.2"];
         let is_free = |option: &String| !option.starts_with("random_distribution");
         if self.later.below(4) == 0 && self.options.iter().all(is_free) {
-            self.options
-                .retain(|option| !option.starts_with("file_service_type"));
+            self.options.retain(|option| !option.starts_with("file_service_type"));
             let law = laws[self.later.below(laws.len() as u64) as usize];
             self.add("file_service_type", law);
         }

@@ -147,11 +147,7 @@ fn compare(seed: u64, outcome: &Outcome) {
                 format!(
                     "{} I/Os, {:?}",
                     ios.len(),
-                    ios.get(at..)
-                        .unwrap_or(&[])
-                        .iter()
-                        .take(3)
-                        .collect::<Vec<_>>()
+                    ios.get(at..).unwrap_or(&[]).iter().take(3).collect::<Vec<_>>()
                 )
             };
             return difference(format!(
@@ -183,17 +179,10 @@ fn fio_and_assay_do_the_same() {
         println!("{}\n{:?}", text.for_fio(), text.files());
         let outcome = Outcome::default();
         compare(seed, &outcome);
-        assert_eq!(
-            outcome.differences.into_inner().unwrap(),
-            Vec::<String>::new()
-        );
+        assert_eq!(outcome.differences.into_inner().unwrap(), Vec::<String>::new());
         return;
     }
-    let files = if std::env::var_os("ASSAY_TESTS_LONG").is_some() {
-        2000
-    } else {
-        200
-    };
+    let files = if std::env::var_os("ASSAY_TESTS_LONG").is_some() { 2000 } else { 200 };
     let outcome = Outcome::default();
     let first = std::env::var("ASSAY_FIO_FIRST_SEED").map_or(0, |seed| seed.parse().unwrap());
     let next = AtomicU64::new(first);
@@ -208,34 +197,18 @@ fn fio_and_assay_do_the_same() {
             });
         }
     });
-    let shown = if std::env::var_os("ASSAY_FIO_ALL").is_some() {
-        999
-    } else {
-        8
-    };
+    let shown = if std::env::var_os("ASSAY_FIO_ALL").is_some() { 999 } else { 8 };
     let differences = outcome.differences.into_inner().unwrap();
-    let [compared, refused, long, beside] = [
-        outcome.compared,
-        outcome.refused_by_fio,
-        outcome.too_long,
-        outcome.beside_zones,
-    ]
-    .map(AtomicU64::into_inner);
+    let [compared, refused, long, beside] =
+        [outcome.compared, outcome.refused_by_fio, outcome.too_long, outcome.beside_zones]
+            .map(AtomicU64::into_inner);
     println!("{compared} compared, {refused} refused by fio, {long} took it too long");
     println!("{beside} of them in memory behind fio's zones");
     assert!(
         differences.is_empty(),
         "{} of {files} differ:\n{}",
         differences.len(),
-        differences
-            .iter()
-            .take(shown)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("\n")
+        differences.iter().take(shown).cloned().collect::<Vec<_>>().join("\n")
     );
-    assert!(
-        compared * 10 > files * 8,
-        "only {compared} of {files} were compared"
-    );
+    assert!(compared * 10 > files * 8, "only {compared} of {files} were compared");
 }

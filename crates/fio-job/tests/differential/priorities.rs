@@ -76,11 +76,7 @@ fn the_same_ios_have_a_priority() {
         with_priority += own.iter().filter(|io| io.2 > 0).count();
         let both = own.iter().zip(&theirs);
         let at = both.take_while(|(own, theirs)| own == theirs).count();
-        assert_eq!(
-            own.get(at),
-            theirs.get(at),
-            "seed {seed}, I/O {at}:\n{text}"
-        );
+        assert_eq!(own.get(at), theirs.get(at), "seed {seed}, I/O {at}:\n{text}");
     }
     assert!(with_priority > 1000, "{with_priority}");
 }

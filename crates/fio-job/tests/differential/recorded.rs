@@ -119,12 +119,7 @@ fn of_job(job: &FioJob, lengths: &[u64], content: &mut [u8]) -> Result<Done, Str
             content: &mut *content,
         };
         let mut worker = [Worker::new(&workload, index, 0, Nanos(1)).unwrap()];
-        let mut recorder = [Recorder::new(
-            Nanos(1),
-            workload.interval,
-            workload.ramp,
-            false,
-        )];
+        let mut recorder = [Recorder::new(Nanos(1), workload.interval, workload.ramp, false)];
         run_io_loop(
             &mut target,
             &mut worker,
@@ -151,9 +146,7 @@ pub fn by_assay(text: &JobText) -> Result<Vec<Ios>, String> {
 pub fn of_text(text: &str, files: impl Iterator<Item = Vec<u64>>) -> Result<Vec<Ios>, String> {
     let jobs = jobs_of(text)?;
     let of_each = jobs.iter().zip(files);
-    of_each
-        .map(|(job, lengths)| Ok(of_job(job, &lengths, &mut [])?.0))
-        .collect()
+    of_each.map(|(job, lengths)| Ok(of_job(job, &lengths, &mut [])?.0)).collect()
 }
 
 /// The priorities of the only section's I/Os, with their operations and lengths.
@@ -172,12 +165,7 @@ pub fn content_of(text: &str, len_bytes: u64) -> Result<Vec<u8>, String> {
 }
 
 pub fn jobs_of(text: &str) -> Result<Vec<FioJob>, String> {
-    let with = Substitution {
-        variable: &|_| None,
-        page_bytes: 4096,
-        memory_mib: 1024,
-        cpus: 2,
-    };
+    let with = Substitution { variable: &|_| None, page_bytes: 4096, memory_mib: 1024, cpus: 2 };
     let mut read = |_: &Path| Ok(text.as_bytes().to_vec());
     let file = JobFile::read(Path::new("job.fio"), &with, &mut read);
     let jobs = file.and_then(|file| convert(&file, None));

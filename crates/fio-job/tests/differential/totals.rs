@@ -23,10 +23,7 @@ fn bytes(ios: &Ios, kind: char) -> u64 {
 /// t0005: what is written is read back once, some of it meanwhile.
 #[test]
 fn a_backlog_reads_back_all_that_was_written() {
-    let all = ios(
-        "rw=write bs=4k verify=md5 verify_backlog=32 direct=1",
-        10 * MIB,
-    );
+    let all = ios("rw=write bs=4k verify=md5 verify_backlog=32 direct=1", 10 * MIB);
     assert_eq!(bytes(&all, 'w'), 10 * MIB);
     assert_eq!(bytes(&all, 'r'), 10 * MIB);
 }
@@ -52,10 +49,8 @@ fn gaps_leave_a_third_out() {
 /// t0008: with its read-back a mix reads exactly the whole file.
 #[test]
 fn a_mix_reads_back_its_writes() {
-    let all = ios(
-        "rw=readwrite bs=4k verify=crc32c verify_backlog=1 do_verify=1 direct=1",
-        16 * MIB,
-    );
+    let all =
+        ios("rw=readwrite bs=4k verify=crc32c verify_backlog=1 do_verify=1 direct=1", 16 * MIB);
     assert_eq!(bytes(&all, 'r'), 16 * MIB);
     let share = bytes(&all, 'w') as f64 / (8 * MIB) as f64;
     assert!((0.97..1.03).contains(&share), "{share}");
@@ -78,30 +73,20 @@ fn offsets_are_touched_in_order_and_at_random() {
         assert!(steps <= 10, "{steps}");
     }
     let (all, steps, distinct) = offsets("rw=randread norandommap");
-    assert!(
-        all == 256 && steps <= 10 && distinct < 256,
-        "{all} {steps} {distinct}"
-    );
+    assert!(all == 256 && steps <= 10 && distinct < 256, "{all} {steps} {distinct}");
 }
 
 /// t0023, t0024: each trim is followed by a write of the same blocks, and with a map all are.
 #[test]
 fn trims_are_followed_by_writes_of_the_same_blocks() {
-    let sizes = [
-        "",
-        "bs=8k,8k,8k",
-        "bsrange=512-4k",
-        "bssplit=512/25:1k/:2k/:4k/",
-    ];
+    let sizes = ["", "bs=8k,8k,8k", "bsrange=512-4k", "bssplit=512/25:1k/:2k/:4k/"];
     for rw in ["trimwrite", "randtrimwrite", "randtrimwrite norandommap"] {
         for size in sizes {
             let words = format!("ioengine=null size=1m randrepeat=0 rw={rw} {size}");
             let all = ios(words.trim(), MIB);
             assert!(all.len() >= 256, "{words}");
             for pair in all.chunks(2) {
-                let [trim, write] = pair else {
-                    panic!("{words}")
-                };
+                let [trim, write] = pair else { panic!("{words}") };
                 assert_eq!((trim.0, write.0), ('t', 'w'), "{words}");
                 assert_eq!((trim.1, trim.2), (write.1, write.2), "{words}");
             }
@@ -117,10 +102,8 @@ fn trims_are_followed_by_writes_of_the_same_blocks() {
 #[test]
 fn io_size_goes_over_the_area_again() {
     for rw in ["rw", "randrw", "randwrite norandommap"] {
-        let all = ios(
-            &format!("ioengine=null bs=128k size=1280k io_size=2560k rw={rw}"),
-            1280 << 10,
-        );
+        let all =
+            ios(&format!("ioengine=null bs=128k size=1280k io_size=2560k rw={rw}"), 1280 << 10);
         assert_eq!(bytes(&all, 'r') + bytes(&all, 'w'), 2560 << 10, "{rw}");
     }
 }

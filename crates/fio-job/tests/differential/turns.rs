@@ -8,9 +8,7 @@ fn places(options: &str, names: &str, lengths: &[u64]) -> Vec<(u64, u64)> {
     let text = format!("[job]\nfilename={names}\n{}\n", options.replace(' ', "\n"));
     let sections = of_text(&text, std::iter::once(lengths.to_vec())).unwrap();
     let ios: &Ios = &sections[0];
-    ios.iter()
-        .map(|io| (io.1 / FILE_STEP, io.1 % FILE_STEP / 1024))
-        .collect()
+    ios.iter().map(|io| (io.1 / FILE_STEP, io.1 % FILE_STEP / 1024)).collect()
 }
 
 /// The others go on to their ends, and then all begin anew.
@@ -77,10 +75,7 @@ fn lengths_of_files_are_drawn_from_a_range() {
 fn clones_draw_lengths_of_their_own() {
     let options = "rw=read bs=4k filesize=64k-128k numjobs=3";
     let all = places(options, "f", &[256 << 10]);
-    let ends = all
-        .windows(2)
-        .filter(|ios| ios[1].1 == 0)
-        .map(|ios| ios[0].1);
+    let ends = all.windows(2).filter(|ios| ios[1].1 == 0).map(|ios| ios[0].1);
     let ends: Vec<u64> = ends.chain(all.last().map(|io| io.1)).collect();
     assert_eq!(ends, [68, 76, 96]);
 }

@@ -4,28 +4,20 @@ use proptest::prelude::*;
 
 use super::*;
 
-pub(crate) const SUBSTITUTION: Substitution<'static> = Substitution {
-    variable: &|_| None,
-    page_bytes: 4096,
-    memory_mib: 1024,
-    cpus: 8,
-};
+pub(crate) const SUBSTITUTION: Substitution<'static> =
+    Substitution { variable: &|_| None, page_bytes: 4096, memory_mib: 1024, cpus: 8 };
 
 pub(crate) fn parsed(files: &[(&str, &[u8])]) -> Result<JobFile, JobFileError> {
     let mut read = |path: &Path| {
         let known = files.iter().find(|(name, _)| Path::new(name) == path);
-        known
-            .map(|(_, text)| text.to_vec())
-            .ok_or_else(|| ErrorKind::NotFound.into())
+        known.map(|(_, text)| text.to_vec()).ok_or_else(|| ErrorKind::NotFound.into())
     };
     JobFile::read(Path::new(files[0].0), &SUBSTITUTION, &mut read)
 }
 
 fn values(section: &Section) -> Vec<(&str, Option<&str>)> {
     let options = section.options.iter();
-    options
-        .map(|o| (o.name.as_str(), o.value.as_deref()))
-        .collect()
+    options.map(|o| (o.name.as_str(), o.value.as_deref())).collect()
 }
 
 #[test]
@@ -34,10 +26,7 @@ fn global_sections_apply_to_later_ones() {
     let file = parsed(&[("a.fio", text)]).unwrap();
     let names: Vec<&str> = file.sections.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["one", "two"]);
-    assert_eq!(
-        values(&file.sections[0]),
-        [("bs", Some("4k")), ("rw", Some("read"))]
-    );
+    assert_eq!(values(&file.sections[0]), [("bs", Some("4k")), ("rw", Some("read"))]);
     assert_eq!(
         values(&file.sections[1]),
         [("bs", Some("4k")), ("bs", Some("8k")), ("thread", None)]
@@ -52,23 +41,13 @@ fn includes_are_beside_their_file() {
         ("jobs/common.inc", b"bs=16k\niodepth=4\n"),
     ];
     let file = parsed(&files).unwrap();
-    assert_eq!(
-        values(&file.sections[0]),
-        [("bs", Some("16k")), ("iodepth", Some("4"))]
-    );
-    assert_eq!(
-        file.sections[0].options[1].place.to_string(),
-        "jobs/common.inc:2"
-    );
+    assert_eq!(values(&file.sections[0]), [("bs", Some("16k")), ("iodepth", Some("4"))]);
+    assert_eq!(file.sections[0].options[1].place.to_string(), "jobs/common.inc:2");
 }
 
 #[test]
 fn includes_are_in_the_working_directory_first_and_may_have_an_equals_sign() {
-    for line in [
-        "include common.inc",
-        "include=common.inc",
-        "include\tcommon.inc",
-    ] {
+    for line in ["include common.inc", "include=common.inc", "include\tcommon.inc"] {
         let text = format!("[one]\n{line}\n");
         let here = ("common.inc", b"bs=8k\n".as_slice());
         let beside = ("jobs/common.inc", b"bs=16k\n".as_slice());
@@ -85,24 +64,12 @@ fn includes_are_in_the_working_directory_first_and_may_have_an_equals_sign() {
 #[test]
 fn errors_name_file_line_and_section() {
     for (text, expected) in [
-        (
-            "rw=read\n",
-            "a.fio:1: \"rw=read\" is before the first section",
-        ),
+        ("rw=read\n", "a.fio:1: \"rw=read\" is before the first section"),
         ("[global]\nbs=4k\n", "a.fio: has no job"),
-        (
-            "[one]\ninclude gone\n",
-            "a.fio:2: [one]: include: cannot read gone",
-        ),
-        (
-            "[one]\ninclude a.fio\n",
-            "a.fio:1: [one]: an included file has options only",
-        ),
+        ("[one]\ninclude gone\n", "a.fio:2: [one]: include: cannot read gone"),
+        ("[one]\ninclude a.fio\n", "a.fio:1: [one]: an included file has options only"),
         ("[]\n", "a.fio:1: a section needs a name"),
-        (
-            "[one]\nsize=${GONE}\n",
-            "a.fio:2: [one]: size: the environment variable GONE is not set",
-        ),
+        ("[one]\nsize=${GONE}\n", "a.fio:2: [one]: size: the environment variable GONE is not set"),
     ] {
         let error = parsed(&[("a.fio", text.as_bytes())]).unwrap_err();
         assert!(error.to_string().contains(expected), "{error} for {text:?}");
@@ -112,10 +79,8 @@ fn errors_name_file_line_and_section() {
 /// A file that includes options which include themselves ends, whatever it multiplies to.
 #[test]
 fn an_include_cycle_ends() {
-    let files: [(&str, &[u8]); 2] = [
-        ("a.fio", b"[one]\ninclude b\n"),
-        ("b", b"bs=4k\ninclude b\ninclude b\n"),
-    ];
+    let files: [(&str, &[u8]); 2] =
+        [("a.fio", b"[one]\ninclude b\n"), ("b", b"bs=4k\ninclude b\ninclude b\n")];
     assert!(parsed(&files).is_err());
 }
 

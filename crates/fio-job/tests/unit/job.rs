@@ -80,17 +80,11 @@ fn workloads_become_options_of_a_job() {
 #[test]
 fn the_command_line_replaces_files() {
     let text = "[a]\ndirectory=/data\nnumjobs=2\nsize=1m\nioengine=libaio";
-    let own: Vec<String> = jobs(text)
-        .iter()
-        .map(|job| job.target.name().to_owned())
-        .collect();
+    let own: Vec<String> = jobs(text).iter().map(|job| job.target.name().to_owned()).collect();
     assert_eq!(own, ["/data/a.0.0", "/data/a.1.0"]);
     let on_drive = converted(text, Some("sim:samsung-951")).unwrap().jobs;
     assert_eq!(on_drive.len(), 1);
-    assert_eq!(
-        on_drive[0].target,
-        Target::Drive("sim:samsung-951".to_owned())
-    );
+    assert_eq!(on_drive[0].target, Target::Drive("sim:samsung-951".to_owned()));
     assert_eq!(on_drive[0].options.numjobs, Some(2));
     assert_eq!(on_drive[0].options.engine, None);
 }
@@ -99,15 +93,10 @@ fn the_command_line_replaces_files() {
 fn stages_follow_stonewalls_and_named_jobs() {
     let text =
         "[global]\nfilename=/dev/x\n[a]\n[b]\n[c]\nstonewall\n[d]\nwait_for=a\n[e]\nwait_for=d\n";
-    let stages: Vec<(String, usize)> = jobs(text)
-        .into_iter()
-        .map(|job| (job.name, job.stage))
-        .collect();
+    let stages: Vec<(String, usize)> =
+        jobs(text).into_iter().map(|job| (job.name, job.stage)).collect();
     let expected = [("a", 0), ("b", 0), ("c", 1), ("d", 1), ("e", 2)];
-    assert_eq!(
-        stages,
-        expected.map(|(name, stage)| (name.to_owned(), stage))
-    );
+    assert_eq!(stages, expected.map(|(name, stage)| (name.to_owned(), stage)));
 }
 
 #[test]
@@ -117,10 +106,7 @@ fn what_is_not_supported_is_named() {
         ("[a]\nioengine=rbd", "ioengine=rbd is not supported"),
         ("[a]\nsync=some\nrw=write", "sync=some: none, dsync or sync"),
         ("[a]\nreadfua=1", "readfua=1 is not supported"),
-        (
-            "[a]\nexit_what=some",
-            "exit_what=some: group, stonewall or all",
-        ),
+        ("[a]\nexit_what=some", "exit_what=some: group, stonewall or all"),
         ("[a]\nblokcsize=4k", "did you mean \"blocksize\""),
         ("[a]\nbs=4k,8q\nrw=rw", "bs=4k,8q is not a size"),
         ("[a]\nzonemode=host", "zonemode=host is not supported"),
@@ -129,21 +115,12 @@ fn what_is_not_supported_is_named() {
             "[a]\nfile_service_type=zipf\nrw=randread\nrandom_distribution=pareto\nfilename=a:b",
             "random_distribution=pareto of one job are not supported",
         ),
-        (
-            "[a]\ninterval=1s",
-            "is an option of assay job that fio has not",
-        ),
-        (
-            "[a]\nplid_select=scheme\nfdp=1\nrw=write",
-            "plid_select=scheme is not supported",
-        ),
+        ("[a]\ninterval=1s", "is an option of assay job that fio has not"),
+        ("[a]\nplid_select=scheme\nfdp=1\nrw=write", "plid_select=scheme is not supported"),
         ("[a]\nexec_prerun=x", "instead: run the program before"),
         ("[a]\nsize=4q", "size=4q is not a size"),
         ("[a]\nwait_for=b", "no section before"),
-        (
-            "[a]\nbuffer_pattern='f'",
-            "buffer_pattern='f' is not a number",
-        ),
+        ("[a]\nbuffer_pattern='f'", "buffer_pattern='f' is not a number"),
     ] {
         let error = converted(text, None).unwrap_err().to_string();
         assert!(error.contains(expected), "{error} for {text:?}");
@@ -183,10 +160,7 @@ fn verifying_threads_work_apart() {
     let text = "[a]\nfilename=/dev/x\nrw=write\nnumjobs=4\noffset_increment=1g\nio_size=2g\n";
     assert_eq!(jobs(text)[0].options.size, None);
     let verifying = converted(&format!("{text}verify=crc32c"), None).unwrap();
-    assert_eq!(
-        verifying.jobs[0].options.size.as_deref(),
-        Some("1073741824")
-    );
+    assert_eq!(verifying.jobs[0].options.size.as_deref(), Some("1073741824"));
     assert!(verifying.notes[0].contains("overwrite one another"));
 }
 
@@ -195,11 +169,7 @@ fn verifying_threads_work_apart() {
 fn a_group_ends_before_what_waits_in_it() {
     let text = "[global]\nfilename=/dev/x\nexitall\n[a]\n[b]\nwait_for=a\n[c]\nstonewall";
     let conversion = converted(text, None).unwrap();
-    let names: Vec<&str> = conversion
-        .jobs
-        .iter()
-        .map(|job| job.name.as_str())
-        .collect();
+    let names: Vec<&str> = conversion.jobs.iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["a", "c"]);
     assert!(conversion.notes[0].contains("[b] never runs"));
 }
@@ -208,10 +178,7 @@ fn a_group_ends_before_what_waits_in_it() {
 #[test]
 fn threads_have_the_numbers_of_fio() {
     let text = "[a]\nfilename=/dev/x\nnumjobs=2\n[b]\nsize=1m\nnumjobs=3";
-    let orders: Vec<String> = jobs(text)
-        .into_iter()
-        .filter_map(|job| job.options.order)
-        .collect();
+    let orders: Vec<String> = jobs(text).into_iter().filter_map(|job| job.options.order).collect();
     let expected = [
         "fio",
         "fio;thread_number=3",
@@ -237,12 +204,7 @@ fn ends_of_jobs_have_groups() {
             (job.name.as_str(), scope, options.exit_group.unwrap_or(0))
         })
         .collect();
-    let expected = [
-        ("a", "group", 0),
-        ("b", "group", 0),
-        ("c", "stage", 1),
-        ("d", "stage", 2),
-    ];
+    let expected = [("a", "group", 0), ("b", "group", 0), ("c", "stage", 1), ("d", "stage", 2)];
     assert_eq!(exits, expected);
     assert_eq!(conversion.notes.len(), 1);
     assert!(conversion.notes[0].contains("[e] never runs"));
@@ -257,10 +219,7 @@ fn errors_of_the_plan_have_a_place() {
         job.error(&["bs", "zonesize"], "wrong").to_string(),
         "a.fio:6: [a]: zonesize: wrong"
     );
-    assert_eq!(
-        job.error(&["bs"], "wrong").to_string(),
-        "a.fio:3: [a]: wrong"
-    );
+    assert_eq!(job.error(&["bs"], "wrong").to_string(), "a.fio:3: [a]: wrong");
 }
 
 /// The places of hot blocks depend on the name of the file, which the null target does not have.
@@ -271,16 +230,8 @@ fn files_of_the_null_engine_keep_their_names() {
             format!("[a]\nioengine=null\n{file}rw=randread\nsize=1m\nrandom_distribution=zipf");
         jobs(&text)[0].options.order.clone().unwrap()
     };
-    assert!(
-        order("filename=f0\n").contains(";filename=f0;"),
-        "{}",
-        order("filename=f0\n")
-    );
-    assert!(
-        order("directory=/d\n").contains(";filename=/d/a.0.0;"),
-        "{}",
-        order("")
-    );
+    assert!(order("filename=f0\n").contains(";filename=f0;"), "{}", order("filename=f0\n"));
+    assert!(order("directory=/d\n").contains(";filename=/d/a.0.0;"), "{}", order(""));
 }
 
 #[test]
@@ -314,12 +265,7 @@ fn the_table_is_consistent() {
     assert_eq!(names.len(), count, "an option is in the table twice");
     for option in OPTIONS {
         if let Support::Converted(how) = option.support {
-            for word in how
-                .split('`')
-                .skip(1)
-                .step_by(2)
-                .filter_map(|w| w.strip_prefix("--"))
-            {
+            for word in how.split('`').skip(1).step_by(2).filter_map(|w| w.strip_prefix("--")) {
                 let name = word.split([' ', ',']).next().unwrap();
                 assert!(
                     JOB_OPTIONS.iter().any(|o| o.name == name),
@@ -346,10 +292,7 @@ fn the_document_has_the_table() {
         std::fs::write(path, written).unwrap();
         return;
     }
-    assert!(
-        table.lines().eq(&rows),
-        "docs/fio.md has another table: write it anew"
-    );
+    assert!(table.lines().eq(&rows), "docs/fio.md has another table: write it anew");
 }
 
 /// fio's replay of a log: the log takes the place of order and sizes.
@@ -371,11 +314,9 @@ fn a_log_is_a_trace_replay() {
          --seed 1"
     );
     assert!(conversion.notes[0].contains("latency counts from when"));
-    let stalls = converted(
-        "[a]\nread_iolog=a.log\nreplay_no_stall=1\nreplay_time_scale=50",
-        Some("sim:x"),
-    )
-    .unwrap();
+    let stalls =
+        converted("[a]\nread_iolog=a.log\nreplay_no_stall=1\nreplay_time_scale=50", Some("sim:x"))
+            .unwrap();
     let line = stalls.jobs[0].options.command_line();
     assert!(
         line.contains("--iodepth 1 ") && line.contains("--trace_timing closed --trace_map offset"),
@@ -397,16 +338,10 @@ fn several_files_take_turns() {
     assert_eq!(several[0].options.size.as_deref(), Some("3221225472"));
     assert_eq!(several[0].end_bytes(&[]), Some(1 << 30));
     let order = several[0].options.order.as_deref().unwrap();
-    assert!(
-        order.ends_with(";file_service_type=roundrobin:4;openfiles=2"),
-        "{order}"
-    );
+    assert!(order.ends_with(";file_service_type=roundrobin:4;openfiles=2"), "{order}");
     let own = jobs("[a]\nnrfiles=2\nnumjobs=2\ndirectory=/p:/q\nsize=1g");
     let names: Vec<&str> = own.iter().map(|job| job.target.name()).collect();
-    assert_eq!(
-        names,
-        ["files:/p/a.0.0:/p/a.0.1", "files:/q/a.1.0:/q/a.1.1"]
-    );
+    assert_eq!(names, ["files:/p/a.0.0:/p/a.0.1", "files:/q/a.1.0:/q/a.1.1"]);
     let shared = jobs("[a]\nfilename_format=f$filenum\nnumjobs=4\nsize=1g");
     assert_eq!((shared.len(), shared[0].target.name()), (1, "f0"));
     assert_eq!(shared[0].options.numjobs, Some(4));
@@ -415,36 +350,18 @@ fn several_files_take_turns() {
     let names: Vec<&str> = one.iter().map(|job| job.target.name()).collect();
     assert_eq!(names, ["files:f0:f0", "files:f1:f1"]);
     let error = converted("[a]\nfilename=x:y\n[b]\nfilename=y", None).unwrap_err();
-    assert!(
-        error.to_string().contains("give both the same files"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("give both the same files"), "{error}");
 }
 
 #[test]
 fn queues_processors_and_data_are_fios() {
     for (text, expected) in [
-        (
-            "iodepth=32\niodepth_low=8\nioengine=libaio",
-            "--iodepth_batch_complete_min 24",
-        ),
-        (
-            "iodepth=32\niodepth_batch_complete_min=40\nioengine=libaio",
-            "_min 32",
-        ),
-        (
-            "cpus_allowed=0-1\ncpus_allowed_policy=split",
-            "--cpus_allowed_policy split ",
-        ),
+        ("iodepth=32\niodepth_low=8\nioengine=libaio", "--iodepth_batch_complete_min 24"),
+        ("iodepth=32\niodepth_batch_complete_min=40\nioengine=libaio", "_min 32"),
+        ("cpus_allowed=0-1\ncpus_allowed_policy=split", "--cpus_allowed_policy split "),
         ("rw=randwrite\nserialize_overlap=1", "--serialize_overlap"),
-        (
-            "rw=write\nbuffer_pattern=0xdeadbeef",
-            "--data pattern=deadbeef",
-        ),
-        (
-            "rw=randwrite\nverify=pattern\nverify_only",
-            "--rw randread ",
-        ),
+        ("rw=write\nbuffer_pattern=0xdeadbeef", "--data pattern=deadbeef"),
+        ("rw=randwrite\nverify=pattern\nverify_only", "--rw randread "),
         ("size=100%%", "--size 100%"),
         ("runtime=1.5", "--runtime 1s"),
         ("rw=write\natomic=1", "--atomic "),
@@ -452,10 +369,7 @@ fn queues_processors_and_data_are_fios() {
         ("rw=write\ndataplacement=fdp\nplids=2", "--fdp 2 "),
         ("rw=write\nfdp=1", "--fdp all "),
         ("rw=write\nfdp=1\nfdp_pli=0,2-4", "--fdp 0,2-4 "),
-        (
-            "rw=write\nfdp=1\nplids=1,2\nplid_select=random",
-            "--fdp random:1,2 ",
-        ),
+        ("rw=write\nfdp=1\nplids=1,2\nplid_select=random", "--fdp random:1,2 "),
     ] {
         let shown = line(&format!("[a]\nfilename=/dev/x\n{text}"));
         assert!(shown.contains(expected), "{shown} for {text}");
@@ -466,9 +380,7 @@ fn queues_processors_and_data_are_fios() {
     )[1];
     let policy = second.options.cpus_allowed_policy.as_deref();
     assert_eq!(policy, Some("split:3"));
-    let notes = converted("[a]\nfilename=/dev/x\nruntime=1.5", None)
-        .unwrap()
-        .notes;
+    let notes = converted("[a]\nfilename=/dev/x\nruntime=1.5", None).unwrap().notes;
     assert!(notes[0].contains("runtime=1.5 means 1"), "{notes:?}");
 }
 
@@ -488,19 +400,13 @@ fn logs_are_named_as_fio_names_them() {
 fn engines_that_bypass_the_kernel_need_a_drive_of_this_host() {
     for (engine, name) in [
         ("spdk", "trtype=PCIe traddr=0000.04.00.0 ns=1"),
-        (
-            "external:/opt/spdk/build/fio/spdk_nvme",
-            "trtype=TCP traddr=10.0.0.1",
-        ),
+        ("external:/opt/spdk/build/fio/spdk_nvme", "trtype=TCP traddr=10.0.0.1"),
         ("spdk_bdev", "Nvme0n1"),
         ("windowsaio", r"\\.\PhysicalDrive1"),
     ] {
         let text = format!("[a]\nioengine={engine}\nspdk_json_conf=x\niodepth=4\nfilename={name}");
         let error = converted(&text, None).unwrap_err().to_string();
-        assert!(
-            error.contains("add the drive to the command line"),
-            "{error}"
-        );
+        assert!(error.contains("add the drive to the command line"), "{error}");
         let given = converted(&text, Some("/dev/nvme0n1")).unwrap();
         let job = &given.jobs[0];
         assert_eq!(job.target, Target::Drive("/dev/nvme0n1".to_owned()));
@@ -523,10 +429,7 @@ fn zones_of_drives_are_in_the_order() {
     assert_eq!(line(job), expected);
     for (options, named) in [
         ("zonemode=zbd\nsize=xz", "size=xz: a number of zones"),
-        (
-            "zonemode=zbd\nzone_reset_frequency=2",
-            "a share from 0 to 1",
-        ),
+        ("zonemode=zbd\nzone_reset_frequency=2", "a share from 0 to 1"),
         ("zonemode=host", "none, strided or zbd"),
     ] {
         let text = format!("[a]\nfilename=/dev/x\nrw=write\n{options}");

@@ -13,9 +13,7 @@ fn parse(line: &str) -> Result<CommandLine, String> {
 fn sections(line: &str, files: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
     let mut read = |path: &Path| {
         let found = files.iter().find(|(name, _)| Path::new(name) == path);
-        found
-            .map(|(_, text)| text.as_bytes().to_vec())
-            .ok_or(std::io::ErrorKind::NotFound.into())
+        found.map(|(_, text)| text.as_bytes().to_vec()).ok_or(std::io::ErrorKind::NotFound.into())
     };
     let file = JobFile::of_line(&parse(line).unwrap(), &SUBSTITUTION, &mut read).unwrap();
     let shown = |option: FileOption| match option.value {
@@ -24,12 +22,7 @@ fn sections(line: &str, files: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
     };
     let sections = file.sections.into_iter();
     sections
-        .map(|section| {
-            (
-                section.name,
-                section.options.into_iter().map(shown).collect(),
-            )
-        })
+        .map(|section| (section.name, section.options.into_iter().map(shown).collect()))
         .collect()
 }
 
@@ -37,11 +30,7 @@ fn sections(line: &str, files: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
 fn words_are_read_as_getopt_long_only_reads_them() {
     let expected = [(
         "a".to_owned(),
-        vec![
-            "rw=randread".to_owned(),
-            "bs=4k".to_owned(),
-            "time_based".to_owned(),
-        ],
+        vec!["rw=randread".to_owned(), "bs=4k".to_owned(), "time_based".to_owned()],
     )];
     for line in [
         "--name=a --rw=randread --bs=4k --time_based",
@@ -54,20 +43,15 @@ fn words_are_read_as_getopt_long_only_reads_them() {
         assert_eq!(sections(line, &[]), expected, "{line}");
     }
     assert_eq!(parse("--time_based 1").unwrap().files, ["1"]);
-    assert_eq!(
-        sections("--rw=read", &[]),
-        [("fio".to_owned(), vec!["rw=read".to_owned()])]
-    );
+    assert_eq!(sections("--rw=read", &[]), [("fio".to_owned(), vec!["rw=read".to_owned()])]);
 }
 
 #[test]
 fn jobs_of_a_line_precede_those_of_its_files() {
     let files = [("a.fio", "[global]\nbs=8k\n[x]\n[y]\n"), ("b.fio", "[z]\n")];
     let found = sections("--direct=1 a.fio --name=own --rw=read b.fio", &files);
-    let shown: Vec<String> = found
-        .iter()
-        .map(|(name, options)| format!("{name}: {}", options.join(" ")))
-        .collect();
+    let shown: Vec<String> =
+        found.iter().map(|(name, options)| format!("{name}: {}", options.join(" "))).collect();
     assert_eq!(
         shown,
         [
@@ -95,15 +79,9 @@ fn options_of_the_command_are_taken_or_refused_by_name() {
     assert_eq!(line.formats, [Format::Normal, Format::Terse]);
     assert_eq!(line.terse_version, Some(5));
     for (line, expected) in [
-        (
-            "--client=host a.fio",
-            "--client=host is not supported: assay fleet",
-        ),
+        ("--client=host a.fio", "--client=host is not supported: assay fleet"),
         ("--terse-version=1", "versions are 2 to 5"),
-        (
-            "--output-format=yaml",
-            "the formats are normal, terse, json and json+",
-        ),
+        ("--output-format=yaml", "the formats are normal, terse, json and json+"),
         ("--name=a --blokcsize=4k", "did you mean \"blocksize\""),
         ("--log_h=1", "is ambiguous: log_hist_"),
         ("--name=a --bs --rw=read", "--bs needs a value"),

@@ -27,18 +27,9 @@ fn sizes_are_fios() {
     assert_eq!(bytes("4kib", 1000), Some(4096));
     assert_eq!(signed_bytes("-8k", 1024), Some(-8192));
     assert_eq!(size("20%", 1024), Some(Size::Percent(20)));
-    for wrong in [
-        "",
-        "k",
-        "4x",
-        "4kk",
-        "-4k",
-        "(4",
-        "(1/0)",
-        "4 5",
-        "99999999999999999999",
-        "(9^99)",
-    ] {
+    for wrong in
+        ["", "k", "4x", "4kk", "-4k", "(4", "(1/0)", "4 5", "99999999999999999999", "(9^99)"]
+    {
         assert_eq!(bytes(wrong, 1024), None, "{wrong}");
     }
 }

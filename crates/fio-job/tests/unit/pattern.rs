@@ -11,10 +11,7 @@ fn patterns_have_the_bytes_that_fio_writes() {
         ("70000", Some(vec![0x70, 0x11, 1])),
         ("-5", Some(vec![0xfb, 0xff, 0xff, 0xff])),
         ("\"abcd\"", Some(b"abcd".to_vec())),
-        (
-            "\"abcd\"-120xdeadface",
-            Some(b"abcd\xf4\xff\xff\xff\xde\xad\xfa\xce".to_vec()),
-        ),
+        ("\"abcd\"-120xdeadface", Some(b"abcd\xf4\xff\xff\xff\xde\xad\xfa\xce".to_vec())),
         ("0", Some(vec![0])),
         ("", None),
         ("-", None),

@@ -2,12 +2,7 @@ use super::*;
 
 fn with(value: &str) -> Result<String, String> {
     let variable = |name: &str| (name == "DISK").then(|| "/dev/nvme0n1".to_owned());
-    let with = Substitution {
-        variable: &variable,
-        page_bytes: 4096,
-        memory_mib: 1024,
-        cpus: 8,
-    };
+    let with = Substitution { variable: &variable, page_bytes: 4096, memory_mib: 1024, cpus: 8 };
     substitute(value, &with)
 }
 

@@ -100,10 +100,7 @@ impl EnduranceShare {
         }
         let share = self.percent(most).ok_or(OverLimit::NoRating)?;
         match share > limit_pct {
-            true => Err(OverLimit::Share(
-                percent_text(share),
-                percent_text(limit_pct),
-            )),
+            true => Err(OverLimit::Share(percent_text(share), percent_text(limit_pct))),
             false => Ok(()),
         }
     }
@@ -137,12 +134,7 @@ impl fmt::Display for EnduranceShare {
         }
         match (self.rated_bytes, self.rated_by) {
             (Some(rated), Some(source)) => {
-                write!(
-                    f,
-                    " of {} rated by its log {}",
-                    format_size(rated),
-                    source.name()
-                )?;
+                write!(f, " of {} rated by its log {}", format_size(rated), source.name())?;
             }
             (Some(rated), None) => write!(f, " of {} rated by the plan", format_size(rated))?,
             (None, _) => f.write_str("; its rated endurance is not known (drives.endurance_tb)")?,

@@ -7,10 +7,7 @@ use crate::name::NameError;
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("cannot read {path}: {source}; name a plan, a TOML file (docs/fleet.md)")]
-    File {
-        path: String,
-        source: std::io::Error,
-    },
+    File { path: String, source: std::io::Error },
     #[error("{path} is not valid TOML: {message}")]
     Toml {
         /// The file.
@@ -18,30 +15,16 @@ pub enum PlanError {
         message: String,
     },
     #[error("{path}: {}", listed(.problems))]
-    Invalid {
-        path: String,
-        problems: Vec<Problem>,
-    },
+    Invalid { path: String, problems: Vec<Problem> },
     #[error("{path}: suites: {source}")]
-    Suite {
-        path: String,
-        source: Box<SuiteError>,
-    },
+    Suite { path: String, source: Box<SuiteError> },
     #[error(
         "{path}: drives.serials: cannot read {list}: {source}; write the serials into it, one per \
          line, as `assay fleet inventory` shows them"
     )]
-    SerialsFile {
-        path: String,
-        list: String,
-        source: std::io::Error,
-    },
+    SerialsFile { path: String, list: String, source: std::io::Error },
     #[error("{list}, line {line}: {why}")]
-    Serials {
-        list: String,
-        line: usize,
-        why: String,
-    },
+    Serials { list: String, line: usize, why: String },
     #[error(transparent)]
     Destroy(#[from] DestroyError),
     #[error(transparent)]

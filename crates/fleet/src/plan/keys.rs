@@ -56,32 +56,16 @@ const fn key(
     help: &'static str,
     example: &'static str,
 ) -> Key {
-    Key {
-        section,
-        name,
-        kind,
-        required: false,
-        help,
-        example,
-    }
+    Key { section, name, kind, required: false, help, example }
 }
 
 const fn required(key: Key) -> Key {
-    Key {
-        required: true,
-        ..key
-    }
+    Key { required: true, ..key }
 }
 
 /// All keys, in canonical order.
 pub(super) const KEYS: &[Key] = &[
-    required(key(
-        TOP,
-        "name",
-        Kind::Word,
-        "Name of the plan.",
-        "\"m951-firmware\"",
-    )),
+    required(key(TOP, "name", Kind::Word, "Name of the plan.", "\"m951-firmware\"")),
     required(key(
         SUITE,
         "suite",
@@ -242,8 +226,7 @@ pub(super) const KEYS: &[Key] = &[
 pub(super) const SECTIONS: [&str; 5] = ["drives", "run", "store", "compare", "slurm"];
 
 pub(super) fn find(section: &str, name: &str) -> Option<&'static Key> {
-    KEYS.iter()
-        .find(|key| key.section == section && key.name == name)
+    KEYS.iter().find(|key| key.section == section && key.name == name)
 }
 
 pub(super) fn of_section(section: &str) -> impl Iterator<Item = &'static Key> {
@@ -332,10 +315,9 @@ impl Kind {
     pub(super) fn schema(self) -> Value {
         let text = |pattern: &str| json!({ "type": "string", "pattern": pattern });
         match self {
-            Kind::Word => text(&format!(
-                "^[A-Za-z0-9][A-Za-z0-9._-]{{0,{}}}$",
-                MAX_PLAN_NAME_BYTES - 1
-            )),
+            Kind::Word => {
+                text(&format!("^[A-Za-z0-9][A-Za-z0-9._-]{{0,{}}}$", MAX_PLAN_NAME_BYTES - 1))
+            }
             Kind::Text => text(TEXT_PATTERN),
             Kind::Location => text("^(/|s3://)[^\\x00-\\x1f\\x7f]*$"),
             Kind::Path => text("^/[^\\x00-\\x1f\\x7f]*$"),

@@ -47,10 +47,7 @@ pub(super) fn checked_table(file: &str, text: &str) -> Result<Table, PlanError> 
     }
     match problems.is_empty() {
         true => Ok(table),
-        false => Err(PlanError::Invalid {
-            path: file.to_owned(),
-            problems,
-        }),
+        false => Err(PlanError::Invalid { path: file.to_owned(), problems }),
     }
 }
 
@@ -58,19 +55,13 @@ const SUITES_FORM: &str =
     "write a list with at least one suite: suites = [ { suite = \"bandwidth\" } ]";
 
 fn problem(key: &str, why: String) -> Problem {
-    Problem {
-        key: key.to_owned(),
-        why,
-    }
+    Problem { key: key.to_owned(), why }
 }
 
 fn unknown(path: &str, name: &str, known: &[&str]) -> Problem {
     let known = known.join(", ");
     let similar = did_you_mean(name, &known);
-    problem(
-        path,
-        format!("there is no such key{similar}; the keys here are: {known}"),
-    )
+    problem(path, format!("there is no such key{similar}; the keys here are: {known}"))
 }
 
 fn missing_key(section: &str, key: &keys::Key) -> Problem {
@@ -79,10 +70,7 @@ fn missing_key(section: &str, key: &keys::Key) -> Problem {
         TOP => String::new(),
         section => format!(" into [{section}]"),
     };
-    problem(
-        &path,
-        format!("is missing; write {} = {}{place}", key.name, key.example),
-    )
+    problem(&path, format!("is missing; write {} = {}{place}", key.name, key.example))
 }
 
 fn path_of(section: &str, name: &str) -> String {
@@ -164,9 +152,7 @@ pub(super) fn canonical(table: &Table, kept: &dyn Fn(&str, &str) -> bool) -> Str
         let value = value(table, section, key.name).filter(|_| kept(section, key.name))?;
         Some(format!("{} = {}\n", key.name, plain(value)))
     };
-    let mut text: String = keys::of_section(TOP)
-        .filter_map(|key| line(TOP, key))
-        .collect();
+    let mut text: String = keys::of_section(TOP).filter_map(|key| line(TOP, key)).collect();
     let suites = table.get("suites").and_then(Value::as_array);
     for suite in suites.into_iter().flatten().filter_map(Value::as_table) {
         text.push_str("\n[[suites]]\n");
@@ -177,9 +163,8 @@ pub(super) fn canonical(table: &Table, kept: &dyn Fn(&str, &str) -> bool) -> Str
         }
     }
     for section in SECTIONS {
-        let lines: String = keys::of_section(section)
-            .filter_map(|key| line(section, key))
-            .collect();
+        let lines: String =
+            keys::of_section(section).filter_map(|key| line(section, key)).collect();
         if !lines.is_empty() {
             text.push_str(&format!("\n[{section}]\n{lines}"));
         }
@@ -194,11 +179,7 @@ fn plain(value: &Value) -> String {
             let mut keys: Vec<&String> = table.keys().collect();
             keys.sort();
             let one = |key: &String| {
-                format!(
-                    "{} = {}",
-                    Value::String(key.clone()),
-                    plain(&table[key.as_str()])
-                )
+                format!("{} = {}", Value::String(key.clone()), plain(&table[key.as_str()]))
             };
             let all: Vec<String> = keys.into_iter().map(one).collect();
             format!("{{ {} }}", all.join(", "))

@@ -28,11 +28,8 @@ impl SerialList {
         let mut list = SerialList::default();
         let mut first = true;
         for (index, line) in text.lines().enumerate() {
-            let error = |why: String| PlanError::Serials {
-                list: file.to_owned(),
-                line: index + 1,
-                why,
-            };
+            let error =
+                |why: String| PlanError::Serials { list: file.to_owned(), line: index + 1, why };
             let line = line.split('#').next().unwrap_or_default().trim();
             if line.is_empty() {
                 continue;

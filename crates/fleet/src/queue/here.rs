@@ -26,11 +26,7 @@ pub struct TaskEnd {
 
 impl HereQueue {
     pub fn new(program: PathBuf, store: String) -> HereQueue {
-        HereQueue {
-            program,
-            store,
-            children: Vec::new(),
-        }
+        HereQueue { program, store, children: Vec::new() }
     }
 
     pub fn processes(&self) -> Vec<u32> {
@@ -47,10 +43,7 @@ impl HereQueue {
 }
 
 fn start(source: std::io::Error) -> QueueError {
-    QueueError::Start {
-        program: "assay",
-        source,
-    }
+    QueueError::Start { program: "assay", source }
 }
 
 impl Queue for HereQueue {
@@ -88,10 +81,7 @@ impl Queue for HereQueue {
     }
 
     fn cancel(&mut self, id: &str) -> Result<(), QueueError> {
-        let child = self
-            .children
-            .iter_mut()
-            .find(|(_, c)| c.id().to_string() == id);
+        let child = self.children.iter_mut().find(|(_, c)| c.id().to_string() == id);
         let Some((_, child)) = child else {
             return Ok(());
         };

@@ -38,20 +38,12 @@ pub struct SlurmQueue {
 impl SlurmQueue {
     /// Jobs start `program` on the plan in `store`.
     pub fn new(rules: SlurmRules, store: String, program: PathBuf) -> SlurmQueue {
-        SlurmQueue {
-            rules,
-            store,
-            program,
-            programs: None,
-        }
+        SlurmQueue { rules, store, program, programs: None }
     }
 
     #[must_use]
     pub fn with_programs(self, folder: PathBuf) -> SlurmQueue {
-        SlurmQueue {
-            programs: Some(folder),
-            ..self
-        }
+        SlurmQueue { programs: Some(folder), ..self }
     }
 
     /// Returns what the program printed.

@@ -107,27 +107,13 @@ impl<F: Files> DirectoryStore<F> {
             let at = self.root.display().to_string();
             let (key, why) = (key.to_owned(), error.to_string());
             if error.get_ref().is_some_and(|cause| cause.is::<Foreign>()) {
-                return SharedStoreError::Foreign {
-                    at,
-                    action,
-                    key,
-                    why,
-                };
+                return SharedStoreError::Foreign { at, action, key, why };
             }
             match space::is_full(&error) {
-                true => SharedStoreError::Full {
-                    at,
-                    action,
-                    key,
-                    why,
-                    space: space::at(&self.root),
-                },
-                false => SharedStoreError::Io {
-                    at,
-                    action,
-                    key,
-                    why,
-                },
+                true => {
+                    SharedStoreError::Full { at, action, key, why, space: space::at(&self.root) }
+                }
+                false => SharedStoreError::Io { at, action, key, why },
             }
         }
     }
@@ -201,17 +187,12 @@ impl<F: Files> DirectoryStore<F> {
             _ if folder == self.root && folder.is_dir() => return Ok(()),
             Ok(there) if !there.is_dir() => return Err(Foreign::error("folder", folder.into())),
             Ok(_) => {
-                return folder
-                    .parent()
-                    .map_or(Ok(()), |above| self.ensure_folder(above));
+                return folder.parent().map_or(Ok(()), |above| self.ensure_folder(above));
             }
             Err(_) => {}
         }
         let Some(parent) = folder.parent().filter(|p| p.starts_with(&self.root)) else {
-            return Err(io::Error::new(
-                ErrorKind::NotFound,
-                "the directory of the store is gone",
-            ));
+            return Err(io::Error::new(ErrorKind::NotFound, "the directory of the store is gone"));
         };
         self.ensure_folder(parent)?;
         match self.files.make_folder(folder) {
@@ -305,9 +286,8 @@ impl<F: Files> DirectoryStore<F> {
             let Some(name) = path.strip_prefix(&self.root).ok().and_then(Path::to_str) else {
                 continue;
             };
-            let is_hidden = path
-                .file_name()
-                .is_some_and(|n| n.as_encoded_bytes().starts_with(b"."));
+            let is_hidden =
+                path.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b"."));
             let matches = name.starts_with(prefix) || prefix.starts_with(name);
             if is_hidden || !matches {
                 continue;
@@ -357,11 +337,7 @@ impl Foreign {
             "file" => "a folder, link or special file",
             _ => "a file, link or special file",
         };
-        io::Error::other(Foreign {
-            path,
-            wanted,
-            found,
-        })
+        io::Error::other(Foreign { path, wanted, found })
     }
 }
 
@@ -391,8 +367,7 @@ impl<F: Files> SharedStore for DirectoryStore<F> {
         if bytes.is_empty() {
             return Err(SharedStoreError::Empty(key.to_owned()));
         }
-        self.put_if(key, bytes, &condition)
-            .map_err(self.error("write", key))
+        self.put_if(key, bytes, &condition).map_err(self.error("write", key))
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<String>, SharedStoreError> {
@@ -406,8 +381,7 @@ impl<F: Files> SharedStore for DirectoryStore<F> {
             None => self.root.clone(),
         };
         let mut keys = Vec::new();
-        self.keys_under(&folder, prefix, &mut keys)
-            .map_err(failed)?;
+        self.keys_under(&folder, prefix, &mut keys).map_err(failed)?;
         keys.sort();
         Ok(keys)
     }

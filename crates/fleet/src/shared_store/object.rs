@@ -47,10 +47,7 @@ impl ObjectStore {
         at: &str,
         options: &[(&str, &str)],
     ) -> Result<ObjectStore, SharedStoreError> {
-        let wrong = |why: String| SharedStoreError::Location {
-            at: at.to_owned(),
-            why,
-        };
+        let wrong = |why: String| SharedStoreError::Location { at: at.to_owned(), why };
         let rest = at.strip_prefix("s3://").unwrap_or(at);
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         let prefix = prefix.trim_matches('/');
@@ -73,19 +70,14 @@ impl ObjectStore {
             }
         }
         for (name, value) in options {
-            let key = name
-                .parse()
-                .map_err(|error: Error| wrong(error.to_string()))?;
+            let key = name.parse().map_err(|error: Error| wrong(error.to_string()))?;
             builder = builder.with_config(key, *value);
         }
         let bucket = builder
             .with_bucket_name(bucket)
             .with_conditional_put(S3ConditionalPut::ETagMatch)
             // Requests are repeated by this module, which knows the condition that was tried.
-            .with_retry(RetryConfig {
-                max_retries: 0,
-                ..RetryConfig::default()
-            })
+            .with_retry(RetryConfig { max_retries: 0, ..RetryConfig::default() })
             .build()
             .map_err(|error| wrong(error.to_string()))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -191,13 +183,9 @@ impl ObjectStore {
             0 => 0,
             len => len + 1,
         };
-        let keys = found
-            .iter()
-            .filter_map(|object| object.location.as_ref().get(skip..));
-        let mut keys: Vec<String> = keys
-            .filter(|key| key.starts_with(prefix))
-            .map(str::to_owned)
-            .collect();
+        let keys = found.iter().filter_map(|object| object.location.as_ref().get(skip..));
+        let mut keys: Vec<String> =
+            keys.filter(|key| key.starts_with(prefix)).map(str::to_owned).collect();
         keys.sort();
         Ok(keys)
     }

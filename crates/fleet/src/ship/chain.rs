@@ -17,12 +17,7 @@ pub struct Piece {
 impl Piece {
     /// Numbers have leading zeros, so that keys are in the order of the journal.
     pub fn key(&self, prefix: &str) -> String {
-        let Piece {
-            attempt,
-            offset,
-            bytes,
-            crc,
-        } = self;
+        let Piece { attempt, offset, bytes, crc } = self;
         format!("{prefix}/journal/{attempt:06}-{offset:015}-{bytes}-{crc:08x}")
     }
 
@@ -64,9 +59,7 @@ pub fn chain(store: &dyn SharedStore, prefix: &str, bases: &[Base]) -> Result<Ch
             return Err(missing(chain.bytes));
         }
         let part = path(own.clone().copied(), *base, next.map(|next| next.bytes));
-        let reached = part
-            .last()
-            .map(|piece| (piece.offset + piece.bytes, piece.crc));
+        let reached = part.last().map(|piece| (piece.offset + piece.bytes, piece.crc));
         (chain.bytes, chain.crc) = reached.unwrap_or((chain.bytes, chain.crc));
         chain.pieces.extend(part);
         // An attempt ships in order: what lies beyond a gap was shipped after the missing piece.

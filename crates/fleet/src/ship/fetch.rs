@@ -64,10 +64,7 @@ fn fill(
     let sums = store.get(&key)?.map(|(sums, _)| sums);
     let manifest = hexadecimal(&Sha256::digest(manifest));
     let expected = format!("{journal}  {JOURNAL_FILE}\n{manifest}  {MANIFEST_FILE}\n");
-    if sums
-        .as_ref()
-        .is_some_and(|sums| sums != expected.as_bytes())
-    {
+    if sums.as_ref().is_some_and(|sums| sums != expected.as_bytes()) {
         let what = "another than that of the shipped manifest and journal".to_owned();
         return Err(ShipError::Damaged { key, what });
     }
@@ -89,10 +86,7 @@ fn fetch_journal(
     let mut crc = 0;
     for piece in &chain.pieces {
         let key = piece.key(prefix);
-        let damaged = |what: String| ShipError::Damaged {
-            key: key.clone(),
-            what,
-        };
+        let damaged = |what: String| ShipError::Damaged { key: key.clone(), what };
         let found = store.get(&key)?;
         let (bytes, _) = found.ok_or_else(|| damaged("missing".to_owned()))?;
         if bytes.len() as u64 != piece.bytes {

@@ -70,17 +70,11 @@ fn one() -> u64 {
 impl SweepFile {
     /// `file` is its name in errors. [`SweepError::Invalid`] has the key and what to write.
     pub fn parse(file: &str, text: &str) -> Result<SweepFile, SweepError> {
-        let invalid = |why: String| SweepError::Invalid {
-            path: file.to_owned(),
-            why,
-        };
+        let invalid = |why: String| SweepError::Invalid { path: file.to_owned(), why };
         let syntax = |error: toml::de::Error| invalid(error.to_string().trim_end().to_owned());
         let table: toml::Table = toml::from_str(text).map_err(syntax)?;
         let sections = ["sweep", "fit"];
-        let there: Vec<&str> = sections
-            .into_iter()
-            .filter(|s| table.contains_key(*s))
-            .collect();
+        let there: Vec<&str> = sections.into_iter().filter(|s| table.contains_key(*s)).collect();
         let (name, positive, read) = match there[..] {
             ["sweep"] => return Ok(SweepFile::Sweep(Sweep::parse(file, text)?)),
             ["fit"] => {
@@ -88,11 +82,7 @@ impl SweepFile {
                 let section = &fit.fit;
                 let numbers = [section.starts, section.chunk, section.evaluations];
                 let keys = "fit.starts, fit.chunk and fit.evaluations";
-                (
-                    fit.name.clone(),
-                    (numbers.to_vec(), keys),
-                    SweepFile::Fit(fit),
-                )
+                (fit.name.clone(), (numbers.to_vec(), keys), SweepFile::Fit(fit))
             }
             _ => {
                 let there = there.len();
@@ -115,10 +105,7 @@ impl Fit {
     /// texts of profile and figures, and the version of the tool. Never fails: the name was
     /// checked.
     pub fn id(&self, profile: &str, figures: &str, version: &str) -> Result<PlanId, SweepError> {
-        let section = FitSection {
-            chunk: 1,
-            ..self.fit.clone()
-        };
+        let section = FitSection { chunk: 1, ..self.fit.clone() };
         let parts = serde_json::json!({
             "fit": section, "run": self.run, "profile": profile, "figures": figures,
             "version": version,

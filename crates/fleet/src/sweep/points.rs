@@ -54,11 +54,7 @@ impl Points {
         let id = sweep.id(&profile, env!("CARGO_PKG_VERSION"))?;
         let (points, length) = (sweep.points(), sweep.sweep.chunk);
         let chunks = Chunks::open(&sweep.store.at, id, "points", points, length)?;
-        let points = Points {
-            sweep,
-            profile,
-            folder: folder.to_owned(),
-        };
+        let points = Points { sweep, profile, folder: folder.to_owned() };
         Ok((chunks, points))
     }
 
@@ -88,9 +84,7 @@ impl Points {
         std::thread::scope(|scope| {
             let threads: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
             for thread in threads {
-                thread
-                    .join()
-                    .expect("a thread that panics ends the command");
+                thread.join().expect("a thread that panics ends the command");
             }
         });
         let rows = rows.into_inner().expect("no thread holds the lock");
@@ -122,9 +116,7 @@ impl Points {
             let mut command = Command::new(&program);
             command.arg("run").arg(&name).arg(&drive);
             for (key, value) in &suite.set {
-                command
-                    .arg("--set")
-                    .arg(format!("{key}={}", plain(value.as_str(), value)));
+                command.arg("--set").arg(format!("{key}={}", plain(value.as_str(), value)));
             }
             command.args(["--seed", &point.seed.to_string()]);
             command.args(["--scale", &self.sweep.run.scale.to_string()]);

@@ -86,17 +86,10 @@ pub fn launch(mut launch: Launch, events: Sender<Event>) -> std::io::Result<Runn
     };
     let messages = beside(".messages");
     let log = open_log(&beside(".log"))?;
-    launch
-        .command
-        .stdin(Stdio::null())
-        .stdout(log)
-        .stderr(open_to_rewrite(&messages)?);
+    launch.command.stdin(Stdio::null()).stdout(log).stderr(open_to_rewrite(&messages)?);
     let child = spawn_on(launch.command, launch.cpus)?;
     let process = Arc::new(pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?);
-    let running = Running {
-        process,
-        terminate: Arc::new(AtomicBool::new(false)),
-    };
+    let running = Running { process, terminate: Arc::new(AtomicBool::new(false)) };
     let watched = running.clone();
     std::thread::spawn(move || {
         let end = match watch(child, &watched, &launch.folder, launch.silence_s) {
@@ -106,12 +99,7 @@ pub fn launch(mut launch: Launch, events: Sender<Event>) -> std::io::Result<Runn
         };
         let journal = journal_end(&launch.folder).unwrap_or(JournalEnd::Open);
         let why = last_message(&messages, end);
-        let _ = events.send(Event::ChildEnded {
-            serial: launch.serial,
-            end,
-            journal,
-            why,
-        });
+        let _ = events.send(Event::ChildEnded { serial: launch.serial, end, journal, why });
     });
     Ok(running)
 }
@@ -133,10 +121,7 @@ fn spawn_on(mut command: Command, cpus: Option<CpuSet>) -> std::io::Result<Child
 
 fn has_ended(process: &OwnedFd, at_most: Duration) -> bool {
     let seconds = i64::try_from(at_most.as_secs()).unwrap_or(i64::MAX);
-    let limit = Timespec {
-        tv_sec: seconds,
-        tv_nsec: at_most.subsec_nanos().into(),
-    };
+    let limit = Timespec { tv_sec: seconds, tv_nsec: at_most.subsec_nanos().into() };
     let mut wanted = [PollFd::new(process, PollFlags::IN)];
     matches!(poll(&mut wanted, Some(&limit)), Ok(ended) if ended > 0)
 }
@@ -177,13 +162,8 @@ fn watch(mut child: Child, running: &Running, folder: &Path, silence_s: u32) -> 
 /// A line that `--log` writes: its time, then its level.
 fn is_event(line: &str) -> bool {
     let mut words = line.split_whitespace();
-    let is_time = words
-        .next()
-        .is_some_and(|word| word.starts_with('2') && word.ends_with('Z'));
-    is_time
-        && words
-            .next()
-            .is_some_and(|word| word.parse::<Level>().is_ok())
+    let is_time = words.next().is_some_and(|word| word.starts_with('2') && word.ends_with('Z'));
+    is_time && words.next().is_some_and(|word| word.parse::<Level>().is_ok())
 }
 
 /// The end of what it wrote to stderr, without events.

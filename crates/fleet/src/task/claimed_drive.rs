@@ -20,11 +20,7 @@ pub enum TakeError {
          is made on either until `assay fleet inventory --store` on the host that does not have \
          it any more (or the removal of inventory/{other}.json from the shared store) decides"
     )]
-    TwoHosts {
-        serial: Serial,
-        here: HostName,
-        other: HostName,
-    },
+    TwoHosts { serial: Serial, here: HostName, other: HostName },
     #[error(transparent)]
     Claim(#[from] ClaimError),
     #[error(transparent)]
@@ -135,13 +131,7 @@ impl ClaimedDrive {
             return Err(two_hosts);
         }
         let shippers = of.folders.iter().map(|_| None).collect();
-        Ok(ClaimedDrive {
-            of,
-            held,
-            chains,
-            begun,
-            shippers,
-        })
+        Ok(ClaimedDrive { of, held, chains, begun, shippers })
     }
 
     pub fn claim(&self) -> &Claim {
@@ -180,11 +170,7 @@ impl ClaimedDrive {
     pub fn activate(&mut self, suite: usize) {
         if self.shippers[suite].is_none() {
             let chain = &self.chains[suite];
-            let base = Base {
-                attempt: self.claim().attempt,
-                bytes: chain.bytes,
-                crc: chain.crc,
-            };
+            let base = Base { attempt: self.claim().attempt, bytes: chain.bytes, crc: chain.crc };
             let shipper = Shipper::new(self.prefix(suite), &self.folder(suite), base);
             self.shippers[suite] = Some(shipper);
         }
@@ -213,15 +199,13 @@ impl ClaimedDrive {
         if let Some(shipper) = &mut self.shippers[suite] {
             shipper.seal(self.of.store.as_ref())?;
         }
-        self.held
-            .change(|claim| claim.suites[suite].outcome = Some(outcome))?;
+        self.held.change(|claim| claim.suites[suite].outcome = Some(outcome))?;
         self.shippers[suite] = None;
         Ok(())
     }
 
     pub fn count_io_error(&mut self, suite: usize, total: u32) -> Result<(), ClaimError> {
-        self.held
-            .change(|claim| claim.suites[suite].io_error_attempts = total)
+        self.held.change(|claim| claim.suites[suite].io_error_attempts = total)
     }
 
     pub fn release(&mut self, state: ClaimState, reason: Option<&str>) -> Result<(), TakeError> {

@@ -96,9 +96,7 @@ impl FolderSource {
     fn set_aside(&self) -> Result<(), ShipError> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let attempt = self.attempt;
-        let aside = self
-            .path
-            .with_file_name(format!("{name}.before-attempt-{attempt}"));
+        let aside = self.path.with_file_name(format!("{name}.before-attempt-{attempt}"));
         fs::rename(&self.path, &aside).map_err(ShipError::file("rename", &self.path))
     }
 
@@ -157,9 +155,7 @@ pub fn journal_end(folder: &Path) -> Result<JournalEnd, StoreError> {
 /// A lost drive leaves its cell unfinished, though its warning stays in the journal when it is
 /// back.
 fn last_attempt_lost_a_drive(run: &Run) -> bool {
-    run.cells
-        .iter()
-        .any(|cell| cell.state == CellState::Unfinished)
+    run.cells.iter().any(|cell| cell.state == CellState::Unfinished)
 }
 
 /// Failed where the exit status of `assay run` is 1: a failed cell, failed I/Os, blocks that failed

@@ -37,9 +37,7 @@ pub struct Machine {
 impl Machine {
     /// `has_until`: the plan says until when.
     pub fn new(drives: Vec<Serial>, suites: usize, limits: Limits, has_until: bool) -> Machine {
-        let tasks = drives
-            .iter()
-            .map(|serial| (serial.clone(), DriveTask::new(suites)));
+        let tasks = drives.iter().map(|serial| (serial.clone(), DriveTask::new(suites)));
         Machine {
             drives: tasks.collect(),
             order: drives,
@@ -112,23 +110,16 @@ impl Machine {
             Event::ClaimFailed { serial, why } => self.claim_failed(serial, why),
             Event::Fenced { serial, why } => self.fenced(&serial, why),
             Event::Prepared { serial, folder } => self.prepared(serial, folder),
-            Event::PrepareFailed {
-                serial,
-                why,
-                is_temporary,
-            } => {
+            Event::PrepareFailed { serial, why, is_temporary } => {
                 let end = match is_temporary {
                     true => DriveEnd::Unavailable { why },
                     false => DriveEnd::IoError { why },
                 };
                 self.release(&serial, end);
             }
-            Event::ChildEnded {
-                serial,
-                end,
-                journal,
-                why,
-            } => self.child_ended(serial, end, journal, why),
+            Event::ChildEnded { serial, end, journal, why } => {
+                self.child_ended(serial, end, journal, why)
+            }
             Event::Released { serial } => {
                 if let Some(Phase::Releasing(end)) = self.phase(&serial).cloned() {
                     self.set(&serial, Phase::Ended(end));
@@ -163,10 +154,8 @@ impl Machine {
 
     /// Why no suite may be begun or resumed.
     fn stop_reason(&self) -> Option<DriveEnd> {
-        let interrupted = |why: &str, requeue| DriveEnd::Interrupted {
-            why: why.to_owned(),
-            requeue,
-        };
+        let interrupted =
+            |why: &str, requeue| DriveEnd::Interrupted { why: why.to_owned(), requeue };
         if self.end_signal {
             Some(interrupted("the task was ended by a signal", false))
         } else {
@@ -282,11 +271,7 @@ impl Machine {
             FolderState::New | FolderState::Resumable => {
                 self.set(&serial, Phase::Running { suite });
                 let resume = folder == FolderState::Resumable;
-                self.actions.push_back(Action::Start {
-                    serial,
-                    suite,
-                    resume,
-                });
+                self.actions.push_back(Action::Start { serial, suite, resume });
             }
         }
     }
@@ -296,11 +281,7 @@ impl Machine {
             return;
         };
         drive.outcomes[suite] = Some(outcome);
-        self.actions.push_back(Action::Seal {
-            serial: serial.clone(),
-            suite,
-            outcome,
-        });
+        self.actions.push_back(Action::Seal { serial: serial.clone(), suite, outcome });
         self.next_suite(serial);
     }
 
@@ -327,11 +308,7 @@ impl Machine {
         self.timers += 1;
         let timer = self.timers;
         let serial = serial.clone();
-        self.actions.push_back(Action::SetTimer {
-            serial,
-            timer,
-            after,
-        });
+        self.actions.push_back(Action::SetTimer { serial, timer, after });
         timer
     }
 
@@ -369,10 +346,7 @@ impl Machine {
     fn others_active(&self, serial: &Serial) -> bool {
         let others = self.drives.iter().filter(|(other, _)| *other != serial);
         others.map(|(_, drive)| &drive.phase).any(|phase| {
-            !matches!(
-                phase,
-                Phase::Ended(_) | Phase::Lost { .. } | Phase::Releasing(_)
-            )
+            !matches!(phase, Phase::Ended(_) | Phase::Lost { .. } | Phase::Releasing(_))
         })
     }
 
@@ -385,11 +359,7 @@ impl Machine {
         }
         let (state, reason) = end.claim_state();
         drive.phase = Phase::Releasing(end);
-        self.actions.push_back(Action::Release {
-            serial: serial.clone(),
-            state,
-            reason,
-        });
+        self.actions.push_back(Action::Release { serial: serial.clone(), state, reason });
     }
 
     /// Begins drives while there is room, and ends when none is left.
@@ -397,18 +367,10 @@ impl Machine {
         for serial in self.order.clone() {
             let phase = self.phase(&serial).cloned();
             let (next, action) = match phase {
-                Some(Phase::Queued) => (
-                    Phase::Claiming,
-                    Action::Claim {
-                        serial: serial.clone(),
-                    },
-                ),
+                Some(Phase::Queued) => (Phase::Claiming, Action::Claim { serial: serial.clone() }),
                 Some(Phase::Returned { suite }) => {
                     let serial = serial.clone();
-                    (
-                        Phase::Preparing { suite },
-                        Action::Prepare { serial, suite },
-                    )
+                    (Phase::Preparing { suite }, Action::Prepare { serial, suite })
                 }
                 // Waits only for the store: no place is kept, nothing to release.
                 Some(Phase::Unclaimed { .. }) if self.stop_reason().is_some() => {

@@ -12,19 +12,13 @@ pub(super) struct NewLines {
 
 impl NewLines {
     pub(super) fn from_start(folder: &Path) -> NewLines {
-        NewLines {
-            journal: folder.join(JOURNAL_FILE),
-            read_bytes: 0,
-        }
+        NewLines { journal: folder.join(JOURNAL_FILE), read_bytes: 0 }
     }
 
     pub(super) fn from_end(folder: &Path) -> NewLines {
         let lines = NewLines::from_start(folder);
         let read_bytes = std::fs::metadata(&lines.journal).map_or(0, |m| m.len());
-        NewLines {
-            read_bytes,
-            ..lines
-        }
+        NewLines { read_bytes, ..lines }
     }
 
     pub(super) fn folder(&self) -> Option<&Path> {

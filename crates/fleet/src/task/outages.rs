@@ -27,10 +27,7 @@ struct Outage {
 
 impl Outages {
     pub fn new(note: Note) -> Outages {
-        Outages {
-            note,
-            causes: Mutex::default(),
-        }
+        Outages { note, causes: Mutex::default() }
     }
 
     fn causes(&self) -> MutexGuard<'_, BTreeMap<String, Outage>> {
@@ -75,9 +72,7 @@ impl Outages {
     /// At the end of the task.
     pub fn conclude(&self) {
         for (cause, outage) in std::mem::take(&mut *self.causes()) {
-            let Outage {
-                tries, unshipped, ..
-            } = outage;
+            let Outage { tries, unshipped, .. } = outage;
             let bytes = format_size(unshipped.values().sum());
             (self.note)(match unshipped.is_empty() {
                 true => format!("{tries} tries failed: {cause}"),

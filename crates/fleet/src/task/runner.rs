@@ -177,13 +177,7 @@ impl Runner {
                 self.children.remove(serial);
             }
             Event::Claimed { serial, suites } => {
-                for (
-                    index,
-                    SuiteProgress {
-                        io_error_attempts, ..
-                    },
-                ) in suites.iter().enumerate()
-                {
+                for (index, SuiteProgress { io_error_attempts, .. }) in suites.iter().enumerate() {
                     let key = (serial.clone(), index);
                     self.io_errors.insert(key, *io_error_attempts);
                 }
@@ -199,11 +193,7 @@ impl Runner {
         match action {
             Action::Claim { serial } => self.claim(serial),
             Action::Prepare { serial, suite } => self.prepare(serial, suite),
-            Action::Start {
-                serial,
-                suite,
-                resume,
-            } => self.start(serial, suite, resume),
+            Action::Start { serial, suite, resume } => self.start(serial, suite, resume),
             Action::StopAfterCell { serial } => {
                 if let Some(child) = self.children.get(&serial) {
                     child.stop_after_cell();
@@ -223,21 +213,13 @@ impl Runner {
                 let order = Order::CountIoError(suite, *count);
                 self.order(&serial, order);
             }
-            Action::Seal {
-                serial,
-                suite,
-                outcome,
-            } => self.order(&serial, Order::Seal(suite, outcome)),
-            Action::Release {
-                serial,
-                state,
-                reason,
-            } => self.order(&serial, Order::Release(state, reason)),
-            Action::SetTimer {
-                serial,
-                timer,
-                after,
-            } => {
+            Action::Seal { serial, suite, outcome } => {
+                self.order(&serial, Order::Seal(suite, outcome))
+            }
+            Action::Release { serial, state, reason } => {
+                self.order(&serial, Order::Release(state, reason))
+            }
+            Action::SetTimer { serial, timer, after } => {
                 let events = self.events.clone();
                 std::thread::spawn(move || {
                     pause(after);
@@ -261,20 +243,14 @@ impl Runner {
 
     fn claim(&mut self, serial: Serial) {
         let setup = &self.setup;
-        let slot = self
-            .drives
-            .get(&serial)
-            .and_then(|drive| drive.slot.clone());
+        let slot = self.drives.get(&serial).and_then(|drive| drive.slot.clone());
         let assignment = Assignment {
             store: Arc::clone(&setup.store),
             plan: setup.plan.clone(),
             serial: serial.clone(),
             folders: setup.suites.iter().map(|s| s.folder.clone()).collect(),
             local: setup.work.join(setup.plan.as_str()).join(serial.key()),
-            holder: Holder {
-                slot,
-                ..self.holder.clone()
-            },
+            holder: Holder { slot, ..self.holder.clone() },
         };
         let (events, taken) = (self.events.clone(), self.taken.0.clone());
         let outages = Arc::clone(&self.outages);
@@ -305,9 +281,7 @@ impl Runner {
     fn begin_shipping(&mut self, claimed_drive: ClaimedDrive) {
         let serial = claimed_drive.claim().serial.clone();
         let attempt = claimed_drive.claim().attempt;
-        self.setup
-            .view
-            .update(&serial, |drive| drive.attempt = attempt);
+        self.setup.view.update(&serial, |drive| drive.attempt = attempt);
         let Some(drive) = self.drives.get(&serial).cloned() else {
             return;
         };
@@ -336,11 +310,7 @@ impl Runner {
         else {
             let why = "no claim is held".to_owned();
             let is_temporary = false;
-            let _ = self.events.send(Event::PrepareFailed {
-                serial,
-                why,
-                is_temporary,
-            });
+            let _ = self.events.send(Event::PrepareFailed { serial, why, is_temporary });
             return;
         };
         let (events, install) = (self.events.clone(), Arc::clone(&self.setup.install_state));
@@ -374,19 +344,13 @@ impl Runner {
         let local = setup.work.join(setup.plan.as_str()).join(serial.key());
         let call = &setup.suites[suite];
         let folder = folder_path(&local, &call.folder);
-        setup
-            .view
-            .update(&serial, |drive| drive.folder = Some(folder.clone()));
+        setup.view.update(&serial, |drive| drive.folder = Some(folder.clone()));
         let mut command = Command::new(&setup.program);
         command.env(LOG_VARIABLE, LevelFilter::current().to_string());
         command.arg("run");
         match resume {
             // The drive's device may have another name since.
-            true => command
-                .arg("--resume")
-                .arg(&folder)
-                .arg("--drive")
-                .arg(&drive.spec),
+            true => command.arg("--resume").arg(&folder).arg("--drive").arg(&drive.spec),
             false => command
                 .args(&call.arguments[..1])
                 .arg(&drive.spec)

@@ -13,10 +13,7 @@ pub fn call(plan: &Plan, index: usize, suite: &PlanSuite, file: Option<&str>) ->
     let run = &plan.run;
     arguments.extend(["--scale".to_owned(), run.scale.to_string()]);
     arguments.extend(["--seed".to_owned(), run.seed.to_string()]);
-    SuiteCall {
-        folder: format!("{index:02}-{}", suite.label),
-        arguments,
-    }
+    SuiteCall { folder: format!("{index:02}-{}", suite.label), arguments }
 }
 
 /// Leaves out drives that the plan could write more than its limit; `only`: this drive alone.

@@ -215,9 +215,8 @@ impl Look {
         let lines = bytes.split(|&byte| byte == b'\n');
         // The event is at the start of a line, after its checksum.
         let heads = lines.map(|line| &line[..line.len().min(48)]);
-        heads.into_iter().any(|head| {
-            ENDS.iter()
-                .any(|end| head.windows(end.len()).any(|part| part == *end))
-        })
+        heads
+            .into_iter()
+            .any(|head| ENDS.iter().any(|end| head.windows(end.len()).any(|part| part == *end)))
     }
 }

@@ -23,12 +23,8 @@ pub enum TaskState {
 }
 
 impl TaskState {
-    pub const ALL: [TaskState; 4] = [
-        TaskState::Waiting,
-        TaskState::Measuring,
-        TaskState::Shipping,
-        TaskState::Ended,
-    ];
+    pub const ALL: [TaskState; 4] =
+        [TaskState::Waiting, TaskState::Measuring, TaskState::Shipping, TaskState::Ended];
 
     /// Name in metrics.
     pub fn name(self) -> &'static str {
@@ -107,10 +103,7 @@ impl JournalFollower {
         });
         JournalFollower {
             lines: NewLines::from_start(folder),
-            figures: RunFigures {
-                cells,
-                ..RunFigures::default()
-            },
+            figures: RunFigures { cells, ..RunFigures::default() },
         }
     }
 
@@ -158,11 +151,8 @@ impl RunFigures {
             bytes += op.counts.bytes;
             self.errors += op.counts.errors;
         }
-        let seconds = interval
-            .end
-            .0
-            .checked_sub(interval.start.0)
-            .map_or(0.0, |ns| ns as f64 / 1e9);
+        let seconds =
+            interval.end.0.checked_sub(interval.start.0).map_or(0.0, |ns| ns as f64 / 1e9);
         if seconds > 0.0 {
             self.iops = Some(ios as f64 / seconds);
             self.bytes_per_s = Some(bytes as f64 / seconds);

@@ -30,14 +30,8 @@ const KEYS: [&str; 4] = [
     "claims/plan-b/S%201.json",
     "runs/plan/S-1/00-quick/journal/1-0-512-00c0ffee",
 ];
-const PREFIXES: [&str; 6] = [
-    "",
-    "claims/",
-    "claims/plan/",
-    "claims/plan",
-    "runs/plan/S-1",
-    "none/",
-];
+const PREFIXES: [&str; 6] =
+    ["", "claims/", "claims/plan/", "claims/plan", "runs/plan/S-1", "none/"];
 
 fn steps() -> impl Strategy<Value = Vec<(usize, usize, Step)>> {
     let step = prop_oneof![
@@ -101,11 +95,7 @@ fn obeys_the_model(store: &dyn SharedStore, folder: &str, steps: &[(usize, usize
                     let prefix = format!("{folder}/{prefix}");
                     let keys = model.keys().filter(|key| key.starts_with(&prefix));
                     let keys: Vec<String> = keys.cloned().collect();
-                    assert_eq!(
-                        store.list(&prefix).unwrap(),
-                        keys,
-                        "step {number}: {prefix}"
-                    );
+                    assert_eq!(store.list(&prefix).unwrap(), keys, "step {number}: {prefix}");
                 }
             }
         }
@@ -132,16 +122,10 @@ fn counts_exactly(stores: &[Box<dyn SharedStore>], key: &str, each: u64) {
     };
     let mut given: Vec<u64> = std::thread::scope(|scope| {
         let writers = stores.iter().map(|store| {
-            scope.spawn(move || {
-                (0..each)
-                    .map(|_| count_up(store.as_ref()))
-                    .collect::<Vec<_>>()
-            })
+            scope.spawn(move || (0..each).map(|_| count_up(store.as_ref())).collect::<Vec<_>>())
         });
         let writers: Vec<_> = writers.collect();
-        let counts = writers
-            .into_iter()
-            .flat_map(|writer| writer.join().unwrap());
+        let counts = writers.into_iter().flat_map(|writer| writer.join().unwrap());
         counts.collect()
     });
     given.sort_unstable();
@@ -152,11 +136,7 @@ fn counts_exactly(stores: &[Box<dyn SharedStore>], key: &str, each: u64) {
 /// All of it.
 fn conforms(open: &dyn Fn() -> Box<dyn SharedStore>, cases: u32) {
     let store = open();
-    let config = Config {
-        cases,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     let folders = std::cell::Cell::new(0);
     TestRunner::new(config)
         .run(&steps(), |steps| {
@@ -168,15 +148,9 @@ fn conforms(open: &dyn Fn() -> Box<dyn SharedStore>, cases: u32) {
     let stores: Vec<_> = (0..4).map(|_| open()).collect();
     counts_exactly(&stores, "counter", 10);
     for key in ["", "/a", "a/", "a//b", "../a", "a/.b", "a b", "a~2", "ä"] {
-        assert!(
-            matches!(store.get(key), Err(SharedStoreError::Key { .. })),
-            "{key}"
-        );
+        assert!(matches!(store.get(key), Err(SharedStoreError::Key { .. })), "{key}");
     }
-    assert!(matches!(
-        store.put("a", b"", Condition::Any),
-        Err(SharedStoreError::Empty(_))
-    ));
+    assert!(matches!(store.put("a", b"", Condition::Any), Err(SharedStoreError::Empty(_))));
     let piece = vec![7; 3 << 20];
     store.put("large", &piece, Condition::Absent).unwrap();
     assert!(store.get("large").unwrap().unwrap().0 == piece);

@@ -52,10 +52,7 @@ fn start(program: &std::path::Path) -> Server {
         std::thread::yield_now();
     }
     CLIENT.with(|client| client.replace(address));
-    Server {
-        child,
-        _folder: folder,
-    }
+    Server { child, _folder: folder }
 }
 
 thread_local! {

@@ -21,9 +21,7 @@ impl MemoryStore {
     pub fn contents(&self) -> BTreeMap<String, Vec<u8>> {
         let documents = self.documents.lock().unwrap();
         let pairs = documents.iter();
-        pairs
-            .map(|(key, (bytes, _))| (key.clone(), bytes.clone()))
-            .collect()
+        pairs.map(|(key, (bytes, _))| (key.clone(), bytes.clone())).collect()
     }
 
     fn reachable(&self, key: &str) -> Result<(), SharedStoreError> {

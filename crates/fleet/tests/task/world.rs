@@ -136,9 +136,7 @@ impl World {
             plan: PlanId::parse("plan-0123456789ab").unwrap(),
             tasks: Vec::new(),
             children: Vec::new(),
-            drives: serials
-                .map(|(n, s)| (Serial::parse(s).unwrap(), n % HOSTS))
-                .collect(),
+            drives: serials.map(|(n, s)| (Serial::parse(s).unwrap(), n % HOSTS)).collect(),
             concurrent,
             numbers: 0,
             control: Control::Running,
@@ -151,9 +149,8 @@ impl World {
         let pick = |n: u8, len: usize| (len > 0).then(|| usize::from(n) % len.max(1));
         match step {
             Step::Deliver(n) => {
-                let busy: Vec<usize> = (0..self.tasks.len())
-                    .filter(|&t| !self.tasks[t].inbox.is_empty())
-                    .collect();
+                let busy: Vec<usize> =
+                    (0..self.tasks.len()).filter(|&t| !self.tasks[t].inbox.is_empty()).collect();
                 if let Some(n) = pick(n, busy.len()) {
                     self.deliver(busy[n]);
                 }
@@ -255,11 +252,7 @@ impl World {
             drives.join(",")
         );
         let key = format!("inventory/{}.json", host_name(host));
-        if self
-            .store
-            .put(&key, inventory.as_bytes(), Condition::Any)
-            .is_err()
-        {
+        if self.store.put(&key, inventory.as_bytes(), Condition::Any).is_err() {
             // As the real task: without a store there is no plan to read.
             return;
         }
@@ -309,11 +302,7 @@ impl World {
                     let event = self.prepare(index, &serial, suite);
                     self.tasks[index].inbox.push_back(event);
                 }
-                Action::Start {
-                    serial,
-                    suite,
-                    resume,
-                } => {
+                Action::Start { serial, suite, resume } => {
                     assert!(!self.tasks[index].saw_cancel, "started after a cancel");
                     self.order(index, &serial, Order::Activate(suite));
                     self.start_child(index, &serial, suite, resume);
@@ -331,16 +320,12 @@ impl World {
                     let order = Order::Count(suite, *count);
                     self.order(index, &serial, order);
                 }
-                Action::Seal {
-                    serial,
-                    suite,
-                    outcome,
-                } => self.order(index, &serial, Order::Seal(suite, outcome)),
-                Action::Release {
-                    serial,
-                    state,
-                    reason,
-                } => self.order(index, &serial, Order::Release(state, reason)),
+                Action::Seal { serial, suite, outcome } => {
+                    self.order(index, &serial, Order::Seal(suite, outcome))
+                }
+                Action::Release { serial, state, reason } => {
+                    self.order(index, &serial, Order::Release(state, reason))
+                }
                 Action::SetTimer { serial, timer, .. } => {
                     let event = Event::TimerFired { serial, timer };
                     self.tasks[index].inbox.push_back(event);
@@ -365,10 +350,7 @@ impl World {
     }
 
     fn local(&self, host: usize, serial: &Serial) -> PathBuf {
-        self.place
-            .path()
-            .join(format!("host{host}"))
-            .join(serial.key())
+        self.place.path().join(format!("host{host}")).join(serial.key())
     }
 
     /// The store answers and faults end; what runs, runs to its end.
@@ -447,21 +429,14 @@ impl World {
     /// Every drive is done, and what is in the store is complete, sealed and whole.
     pub fn check_complete(&self) {
         for serial in self.drives.keys() {
-            let claim = peek(self.store.as_ref(), &self.plan, serial)
-                .unwrap()
-                .unwrap();
+            let claim = peek(self.store.as_ref(), &self.plan, serial).unwrap().unwrap();
             assert_eq!(claim.state, ClaimState::Done, "{claim:#?}");
             for (index, folder) in FOLDERS.iter().enumerate() {
                 let suite = &claim.suites[index];
                 assert_eq!(suite.outcome, Some(SuiteOutcome::Passed));
                 let prefix = ship::prefix(&self.plan, serial, folder);
                 let chain = ship::chain(self.store.as_ref(), &prefix, &suite.bases).unwrap();
-                let to = self
-                    .place
-                    .path()
-                    .join("fetched")
-                    .join(serial.key())
-                    .join(folder);
+                let to = self.place.path().join("fetched").join(serial.key()).join(folder);
                 let _ = std::fs::remove_dir_all(&to);
                 assert!(ship::fetch(self.store.as_ref(), &prefix, &chain, &to).unwrap());
                 check_run(&to);

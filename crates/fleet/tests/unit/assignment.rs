@@ -38,10 +38,8 @@ fn plan(drives: &str, list: &'static str) -> Plan {
 
 #[test]
 fn serials_are_looked_up_and_the_rest_is_left_out() {
-    let plan = plan(
-        "serials = \"l\"\nmodel = \"M951\"\ngroups = \"firmware\"",
-        "A1\nA2\nB1\nC1\nTWO\n",
-    );
+    let plan =
+        plan("serials = \"l\"\nmodel = \"M951\"\ngroups = \"firmware\"", "A1\nA2\nB1\nC1\nTWO\n");
     let mut other = inventory("h2", &["B1", "TWO", "STRANGER"]);
     other.drives[0].model = "X".to_owned();
     let inventories = [inventory("h1", &["A1", "A2", "TWO"]), other];
@@ -54,19 +52,9 @@ fn serials_are_looked_up_and_the_rest_is_left_out() {
     groups.sort();
     assert_eq!(groups, [("A1", Some("A")), ("A2", Some("B"))]);
     assert_eq!((assignment.hosts.len(), assignment.drives()), (1, 2));
-    let left: Vec<_> = assignment
-        .left_out
-        .iter()
-        .map(|l| (l.serial.as_str(), l.why.code()))
-        .collect();
-    assert_eq!(
-        left,
-        [
-            ("B1", "other_model"),
-            ("C1", "not_found"),
-            ("TWO", "on_several_hosts")
-        ]
-    );
+    let left: Vec<_> =
+        assignment.left_out.iter().map(|l| (l.serial.as_str(), l.why.code())).collect();
+    assert_eq!(left, [("B1", "other_model"), ("C1", "not_found"), ("TWO", "on_several_hosts")]);
     let one = assignment.hosts[&h1][0].estimate.span.0;
     assert_eq!(assignment.span(&h1, Share::Alone).0, 2 * one);
     assert_eq!(assignment.span(&h1, Share::Together).0, one);
@@ -94,17 +82,13 @@ fn order_is_random_repeatable_and_balanced() {
         let id = PlanId::parse(&format!("x-{hash}")).unwrap();
         let assignment = assign(&plan, &id, &inventories);
         let all = assignment.hosts.into_values().flatten();
-        all.map(|d| format!("{}{}", d.drive.lot.unwrap_or_default(), d.drive.serial))
-            .collect()
+        all.map(|d| format!("{}{}", d.drive.lot.unwrap_or_default(), d.drive.serial)).collect()
     };
     let first = order("0123456789ab");
     assert_eq!(first, order("0123456789ab"));
     assert_ne!(first, order("0123456789ac"));
     // Lots alternate: each half has as many of one as of the other.
-    let of_lot_1 = first[..8]
-        .iter()
-        .filter(|name| name.starts_with('1'))
-        .count();
+    let of_lot_1 = first[..8].iter().filter(|name| name.starts_with('1')).count();
     assert_eq!(of_lot_1, 4);
 }
 
@@ -132,13 +116,7 @@ fn a_drive_that_could_be_written_beyond_the_limit_is_left_out() {
     };
     assert_eq!(code(&plan("")), "");
     assert_eq!(code(&plan("endurance_limit_pct = 99")), "no_write_bound");
-    assert_eq!(
-        code(&plan("endurance_limit_pct = 0.1")),
-        "over_endurance_limit no_write_bound"
-    );
+    assert_eq!(code(&plan("endurance_limit_pct = 0.1")), "over_endurance_limit no_write_bound");
     // The limit does not determine results.
-    assert_eq!(
-        plan("").id().unwrap(),
-        plan("endurance_limit_pct = 1").id().unwrap()
-    );
+    assert_eq!(plan("").id().unwrap(), plan("endurance_limit_pct = 1").id().unwrap());
 }

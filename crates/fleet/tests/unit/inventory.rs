@@ -38,16 +38,10 @@ fn drives_of_sys_and_of_the_list() {
     assert_eq!(inventory.drives[1].lot.as_deref(), Some("7"));
     let unusable: Vec<&str> = inventory.unusable.iter().map(|u| u.spec.as_str()).collect();
     let image = image.to_str().unwrap();
-    assert_eq!(
-        unusable,
-        ["sim:nonesuch", "null:", "/missing", image, image]
-    );
+    assert_eq!(unusable, ["sim:nonesuch", "null:", "/missing", image, image]);
     // As JSON and back.
     let json = serde_json::to_string(&inventory).unwrap();
-    assert_eq!(
-        serde_json::from_str::<HostInventory>(&json).unwrap(),
-        inventory
-    );
+    assert_eq!(serde_json::from_str::<HostInventory>(&json).unwrap(), inventory);
     // Without a list.
     let other = HostName::parse("other").unwrap();
     let lists = folder.path().join("drives");
@@ -62,23 +56,14 @@ fn inventories_in_the_shared_store() {
     inventory.rack = Some("r7".to_owned());
     publish(store.as_ref(), &inventory).unwrap();
     // The task of a host takes its inventory again and knows no rack.
-    let without = HostInventory {
-        rack: None,
-        ..inventory.clone()
-    };
+    let without = HostInventory { rack: None, ..inventory.clone() };
     publish(store.as_ref(), &without).unwrap();
     assert_eq!(published(store.as_ref()).unwrap(), [inventory.clone()]);
-    assert_eq!(
-        inventory.slurm_node(),
-        "NodeName=h1 Gres=nvme:A1:1,nvme:B_202:1"
-    );
+    assert_eq!(inventory.slurm_node(), "NodeName=h1 Gres=nvme:A1:1,nvme:B_202:1");
     inventory.format = 99;
     publish(store.as_ref(), &inventory).unwrap();
     let error = published(store.as_ref()).unwrap_err().to_string();
-    assert!(
-        error.contains("inventory/h1.json") && error.contains("format 99"),
-        "{error}"
-    );
+    assert!(error.contains("inventory/h1.json") && error.contains("format 99"), "{error}");
     assert!(remove(store.as_ref(), &inventory.host).unwrap());
     assert!(!remove(store.as_ref(), &inventory.host).unwrap());
     assert_eq!(published(store.as_ref()).unwrap(), []);

@@ -7,16 +7,7 @@ fn names_that_are_keys_and_arguments() {
     for good in ["S4EWNX0M", "SIM-SAMSUNG-951-L7-0", "disk image.img", "a/b"] {
         assert_eq!(Serial::parse(good).unwrap().as_str(), good);
     }
-    for bad in [
-        "",
-        " S4",
-        "S4 ",
-        "a\nb",
-        "-rf",
-        "a,b",
-        "a#b",
-        &"x".repeat(97),
-    ] {
+    for bad in ["", " S4", "S4 ", "a\nb", "-rf", "a,b", "a#b", &"x".repeat(97)] {
         assert!(Serial::parse(bad).is_err(), "{bad:?}");
     }
     for bad in ["", "-n", ".", "a b", "a/b", "a,b", "host[1-3]", "$(id)"] {
@@ -24,12 +15,7 @@ fn names_that_are_keys_and_arguments() {
     }
     assert!(HostName::parse("node-17.rack_3").is_ok());
     assert!(PlanId::parse("m951-firmware-0123456789ab").is_ok());
-    for bad in [
-        "m951",
-        "m951-0123456789AB",
-        "-0123456789ab",
-        "../x-0123456789ab",
-    ] {
+    for bad in ["m951", "m951-0123456789AB", "-0123456789ab", "../x-0123456789ab"] {
         assert!(PlanId::parse(bad).is_err(), "{bad:?}");
     }
     assert!(HostName::of_this_host().is_ok());

@@ -56,30 +56,18 @@ fn all_keys() {
     let list = plan.drives.serials.as_ref().unwrap();
     assert_eq!(list.text(), "serial,batch\nA1,control\nB2,treated\n");
     let (run, store) = (&plan.run, &plan.store);
-    assert_eq!(
-        (run.share, run.place, run.attempts),
-        (Share::Together, Place::Drive, 3)
-    );
+    assert_eq!((run.share, run.place, run.attempts), (Share::Together, Place::Drive, 3));
     assert_eq!((run.scale, run.seed, run.destroy), (0.5, 7, true));
     assert_eq!(run.endurance_limit_pct, Some(1.5));
     assert_eq!(plan.drives.endurance_bytes, Some(75_000_000_000_000));
     assert_eq!(run.until.as_ref().unwrap().1, 1_801_440_000);
-    assert_eq!(
-        (store.at.as_str(), store.every),
-        ("/shared/assay", Nanos(30 * Nanos::SECOND.0))
-    );
+    assert_eq!((store.at.as_str(), store.every), ("/shared/assay", Nanos(30 * Nanos::SECOND.0)));
     assert_eq!(plan.suites[1].set, [("area".to_owned(), "1GiB".to_owned())]);
     assert_eq!(plan.compare.primary.len(), 2);
     assert_eq!(plan.slurm.options, ["--account=qual"]);
     let least = parse(LEAST).unwrap();
-    assert_eq!(
-        (least.run.share, least.run.place),
-        (Share::Alone, Place::Host)
-    );
-    assert_eq!(
-        (least.run.attempts, least.store.every),
-        (DEFAULT_ATTEMPTS, DEFAULT_EVERY)
-    );
+    assert_eq!((least.run.share, least.run.place), (Share::Alone, Place::Host));
+    assert_eq!((least.run.attempts, least.store.every), (DEFAULT_ATTEMPTS, DEFAULT_EVERY));
 }
 
 #[test]
@@ -101,10 +89,7 @@ fn canonical_text_and_id() {
         ("2027-02-01", "2027-03-01"),
         ("every = \"30s\"", "every = \"5m\""),
         ("--account=qual", "--account=other"),
-        (
-            "share = \"together\"\nplace = \"drive\"",
-            "place = \"drive\"\nshare = \"together\"",
-        ),
+        ("share = \"together\"\nplace = \"drive\"", "place = \"drive\"\nshare = \"together\""),
     ] {
         assert_eq!(changed(from, to), id, "{from}");
     }
@@ -145,52 +130,22 @@ fn errors_name_file_key_value_and_what_to_write() {
     );
     for (from, to, key, text) in [
         ("[store]", "[stores]", "stores", "did you mean \"store\"?"),
-        (
-            "name = \"m951-firmware\"\n",
-            "",
-            "name",
-            "is missing; write name =",
-        ),
+        ("name = \"m951-firmware\"\n", "", "name", "is missing; write name ="),
         ("at = \"/shared/assay\"\n", "", "store.at", "is missing"),
-        (
-            "\"/shared/assay\"",
-            "\"shared\"",
-            "store.at",
-            "an absolute path",
-        ),
+        ("\"/shared/assay\"", "\"shared\"", "store.at", "an absolute path"),
         ("\"30s\"", "\"soon\"", "store.every", "a duration"),
         ("2027-02-01T00:00:00Z", "tomorrow", "run.until", "a date"),
-        (
-            "attempts = 3",
-            "attempts = 0",
-            "run.attempts",
-            "from 1 to 100",
-        ),
+        ("attempts = 3", "attempts = 0", "run.attempts", "from 1 to 100"),
         ("0.03", "1.5", "compare.minimum_effect", "below 1"),
-        (
-            "destroy = true",
-            "destroy = \"yes\"",
-            "run.destroy",
-            "true or false",
-        ),
-        (
-            "--account=qual",
-            "account",
-            "slurm.options",
-            "beginning with `-`",
-        ),
+        ("destroy = true", "destroy = \"yes\"", "run.destroy", "true or false"),
+        ("--account=qual", "account", "slurm.options", "beginning with `-`"),
         (
             "{ suite = \"consistency\" }",
             "{ suit = \"consistency\" }",
             "suites[0].suit",
             "did you mean \"suite\"?",
         ),
-        (
-            "\"bandwidth\"",
-            "\"bandwith\"",
-            "suites",
-            "did you mean \"bandwidth\"?",
-        ),
+        ("\"bandwidth\"", "\"bandwith\"", "suites", "did you mean \"bandwidth\"?"),
         ("area =", "aera =", "suites", "has no parameter \"aera\""),
         (
             "\"batch\"",
@@ -198,12 +153,7 @@ fn errors_name_file_key_value_and_what_to_write() {
             "drives.groups",
             "write one of: model, firmware, lot, host, batch",
         ),
-        (
-            "serials.txt",
-            "nonesuch.txt",
-            "drives.serials",
-            "cannot read nonesuch.txt",
-        ),
+        ("serials.txt", "nonesuch.txt", "drives.serials", "cannot read nonesuch.txt"),
     ] {
         let error = changed(from, to);
         assert!(
@@ -215,10 +165,7 @@ fn errors_name_file_key_value_and_what_to_write() {
     }
     assert!(changed("[run]", "[run").starts_with("plan.toml is not valid TOML: "));
     let all = changed("\"together\"", "1").to_owned() + &error("");
-    assert!(
-        all.contains("name: is missing") && all.contains("\n  suites: write a list"),
-        "{all}"
-    );
+    assert!(all.contains("name: is missing") && all.contains("\n  suites: write a list"), "{all}");
     for (list, line, text) in [
         ("A1,x", 1, "has 2 columns and the list has 1"),
         ("serial,batch\nA1", 2, "has 1 columns and the list has 2"),
@@ -226,13 +173,8 @@ fn errors_name_file_key_value_and_what_to_write() {
         ("-rf", 1, "begins with `-`"),
         ("# nothing", 1, "there is no serial"),
     ] {
-        let error = SerialList::parse("serials.txt", list)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with(&format!("serials.txt, line {line}: ")),
-            "{error}"
-        );
+        let error = SerialList::parse("serials.txt", list).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("serials.txt, line {line}: ")), "{error}");
         assert!(error.contains(text), "{error}");
     }
 }
@@ -242,10 +184,7 @@ fn destroying_needs_three_confirmations() {
     let plan = parse(FULL).unwrap();
     assert_eq!(confirm_destroy(&plan, Some(2)), Ok(()));
     assert_eq!(confirm_destroy(&plan, None), Err(DestroyError::NoCount(2)));
-    let other = DestroyError::OtherCount {
-        given: 3,
-        listed: 2,
-    };
+    let other = DestroyError::OtherCount { given: 3, listed: 2 };
     assert_eq!(confirm_destroy(&plan, Some(3)), Err(other));
     // Without the list.
     let unlisted = FULL.replace("serials = \"serials.txt\"\ngroups = \"batch\"\n", "");
@@ -295,9 +234,7 @@ job = { rw = "randrw", rwmixread = 75, bs = "4k", size = "1g", runtime = "100s",
     // A quarter of the time of the mixed cell.
     let by_time = Nanos(25 * Nanos::SECOND.0);
     assert_eq!((written.written_bytes, written.writing), (1 << 30, by_time));
-    let read_only = Estimates::default()
-        .estimate(&plan, 1 << 37, false)
-        .unwrap();
+    let read_only = Estimates::default().estimate(&plan, 1 << 37, false).unwrap();
     assert_eq!((read_only.written_bytes, read_only.writing), (0, Nanos(0)));
 }
 
@@ -397,9 +334,7 @@ fn mutants() -> Vec<(String, bool)> {
         }
     };
     let json = |table: &Table| serde_json::to_string(table).unwrap();
-    all.iter()
-        .map(|table| (json(table), accepted(table)))
-        .collect()
+    all.iter().map(|table| (json(table), accepted(table))).collect()
 }
 
 #[test]
@@ -413,9 +348,7 @@ schema, plans = json.load(sys.stdin)
 jsonschema.Draft202012Validator.check_schema(schema)
 check = jsonschema.Draft202012Validator(schema)
 print(json.dumps([check.is_valid(json.loads(plan)) for plan in plans]))";
-    let has = std::process::Command::new("python3")
-        .args(["-c", "import jsonschema"])
-        .output();
+    let has = std::process::Command::new("python3").args(["-c", "import jsonschema"]).output();
     if !has.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: python3 with jsonschema is not installed (Debian: python3-jsonschema)");
         return;
@@ -425,16 +358,9 @@ print(json.dumps([check.is_valid(json.loads(plan)) for plan in plans]))";
     let mut file = tempfile::tempfile().unwrap();
     io::Write::write_all(&mut file, &input).unwrap();
     io::Seek::rewind(&mut file).unwrap();
-    let output = std::process::Command::new("python3")
-        .args(["-c", script])
-        .stdin(file)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let output =
+        std::process::Command::new("python3").args(["-c", script]).stdin(file).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let valid: Vec<bool> = serde_json::from_slice(&output.stdout).unwrap();
     for ((plan, good), valid) in mutants.iter().zip(valid) {
         assert_eq!(*good, valid, "parser {good}, schema {valid}: {plan}");

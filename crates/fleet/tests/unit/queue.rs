@@ -117,10 +117,7 @@ fn tasks_are_children_of_this_process() {
     let ended = queue.wait().unwrap();
     assert_eq!(ended[0].status.code(), Some(75));
     let log = std::fs::read_to_string(log).unwrap();
-    assert_eq!(
-        log,
-        "fleet task --store /store --plan x-0123456789ab --host h1\n"
-    );
+    assert_eq!(log, "fleet task --store /store --plan x-0123456789ab --host h1\n");
     assert_eq!(queue.list(&plan()).unwrap(), []);
     assert!(queue.reboot(&HostName::parse("h1").unwrap()).is_err());
     // A task that does not end by itself, cancelled.
@@ -128,10 +125,5 @@ fn tasks_are_children_of_this_process() {
     assert!(queue.cancel("1").is_ok());
     let missing =
         HereQueue::new(folder.path().join("none"), String::new()).submit(&job("h1", None));
-    assert!(
-        missing
-            .unwrap_err()
-            .to_string()
-            .starts_with("cannot start assay: ")
-    );
+    assert!(missing.unwrap_err().to_string().starts_with("cannot start assay: "));
 }

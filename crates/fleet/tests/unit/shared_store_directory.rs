@@ -15,9 +15,7 @@ struct Mortal {
 impl Mortal {
     fn call<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let take = |left: u32| left.checked_sub(1);
-        let alive = self
-            .left
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, take);
+        let alive = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take);
         alive.map_err(|_| io::Error::other("killed"))?;
         call()
     }
@@ -106,10 +104,7 @@ fn a_writer_killed_between_two_system_calls_leaves_whole_documents() {
             panic!("killed after {calls} calls: the next writer is refused");
         };
         assert_eq!(get(&store).as_deref(), Some("other"));
-        assert_eq!(
-            store.put(KEY, b"late", condition).unwrap(),
-            PutOutcome::Conflict
-        );
+        assert_eq!(store.put(KEY, b"late", condition).unwrap(), PutOutcome::Conflict);
         store.put(KEY, b"last", Condition::Is(version)).unwrap();
         assert_eq!(get(&store).as_deref(), Some("last"));
         completed_in_the_end |= completed == STATES.len() - 1;
@@ -154,10 +149,7 @@ fn what_no_host_put_there_is_named_not_followed_and_not_tried_again() {
 fn a_directory_that_is_gone_is_an_error_and_not_an_empty_store() {
     let folder = tempfile::TempDir::new().unwrap();
     let root = folder.path().join("store");
-    assert!(matches!(
-        DirectoryStore::open(&root),
-        Err(SharedStoreError::Location { .. })
-    ));
+    assert!(matches!(DirectoryStore::open(&root), Err(SharedStoreError::Location { .. })));
     std::fs::create_dir(&root).unwrap();
     let store = DirectoryStore::open(&root).unwrap();
     store.put(KEY, b"x", Condition::Any).unwrap();
@@ -183,12 +175,7 @@ fn superseded_versions_take_no_space_and_their_names_stay() {
     assert_eq!(lengths.sum::<u64>(), 2);
     let late = Condition::Is(Version::new("3".to_owned()));
     assert_eq!(store.put(KEY, b"late", late).unwrap(), PutOutcome::Conflict);
-    assert_eq!(
-        std::fs::read_dir(folder.path().join(TEMPORARY))
-            .unwrap()
-            .count(),
-        0
-    );
+    assert_eq!(std::fs::read_dir(folder.path().join(TEMPORARY)).unwrap().count(), 0);
 }
 
 #[test]

@@ -20,10 +20,7 @@ fn plan(drives: &str) -> Plan {
 }
 
 fn serials(texts: &[&str]) -> BTreeSet<Serial> {
-    texts
-        .iter()
-        .map(|text| Serial::parse(text).unwrap())
-        .collect()
+    texts.iter().map(|text| Serial::parse(text).unwrap()).collect()
 }
 
 #[test]
@@ -32,10 +29,7 @@ fn a_stored_plan_is_the_same_plan() {
     let store = open(folder.path().to_str().unwrap()).unwrap();
     let plan = plan("serials = \"list.csv\"\ngroups = \"batch\"");
     let id = plan.id().unwrap();
-    assert!(matches!(
-        read(store.as_ref(), &id),
-        Err(FleetError::NoPlan(_))
-    ));
+    assert!(matches!(read(store.as_ref(), &id), Err(FleetError::NoPlan(_))));
     write(store.as_ref(), &id, &plan, []).unwrap();
     let stored = read(store.as_ref(), &id).unwrap();
     assert_eq!(stored.serials, serials(&["A1"]));

@@ -14,11 +14,7 @@ fn plan(run: &str) -> Plan {
 }
 
 fn options() -> SubmitOptions {
-    SubmitOptions {
-        queue: "fake".to_owned(),
-        by: "me@here".to_owned(),
-        ..SubmitOptions::default()
-    }
+    SubmitOptions { queue: "fake".to_owned(), by: "me@here".to_owned(), ..SubmitOptions::default() }
 }
 
 #[test]
@@ -30,29 +26,14 @@ fn submit_twice_makes_jobs_once() {
         let plan = plan(run);
         let id = plan.id().unwrap();
         let mut queue = FakeQueue::default();
-        let mut submit = || {
-            submit(
-                &plan,
-                &id,
-                store.as_ref(),
-                &inventories,
-                &mut queue,
-                &options(),
-            )
-            .unwrap()
-        };
+        let mut submit =
+            || submit(&plan, &id, store.as_ref(), &inventories, &mut queue, &options()).unwrap();
         assert_eq!(submit().jobs.made.len(), jobs);
         let again = submit();
         assert_eq!((again.jobs.made.len(), again.jobs.present.len()), (0, jobs));
         let records = store.list(&format!("plans/{id}/submissions/")).unwrap();
         assert_eq!(records.len(), 2);
-        assert_eq!(
-            crate::stored_plan::read(store.as_ref(), &id)
-                .unwrap()
-                .serials
-                .len(),
-            3
-        );
+        assert_eq!(crate::stored_plan::read(store.as_ref(), &id).unwrap().serials.len(), 3);
     }
 }
 
@@ -65,33 +46,15 @@ fn a_cancelled_plan_stays_cancelled() {
     let mut queue = FakeQueue::default();
     let inventories = [inventory("h1", &["A1"])];
     control::write(store.as_ref(), &id, ControlState::Cancelled, "you@there").unwrap();
-    let refused = submit(
-        &plan,
-        &id,
-        store.as_ref(),
-        &inventories,
-        &mut queue,
-        &options(),
-    );
+    let refused = submit(&plan, &id, store.as_ref(), &inventories, &mut queue, &options());
     let refused = refused.unwrap_err().to_string();
     assert!(
         refused.contains("was cancelled by you@there at ") && refused.contains("--resume"),
         "{refused}"
     );
     assert_eq!(queue.submitted, 0);
-    let resume = SubmitOptions {
-        resume: true,
-        ..options()
-    };
-    submit(
-        &plan,
-        &id,
-        store.as_ref(),
-        &inventories,
-        &mut queue,
-        &resume,
-    )
-    .unwrap();
+    let resume = SubmitOptions { resume: true, ..options() };
+    submit(&plan, &id, store.as_ref(), &inventories, &mut queue, &resume).unwrap();
     assert_eq!(queue.submitted, 1);
     let control = control::read(store.as_ref(), &id).unwrap().unwrap();
     assert_eq!(control.state, ControlState::Running);
@@ -106,34 +69,15 @@ fn nothing_is_written_without_the_confirmation_to_destroy() {
     let mut queue = FakeQueue::default();
     let inventories = [inventory("h1", &["A1"])];
     let mut with = |destroy_count| {
-        let options = SubmitOptions {
-            destroy_count,
-            ..options()
-        };
-        submit(
-            &plan,
-            &id,
-            store.as_ref(),
-            &inventories,
-            &mut queue,
-            &options,
-        )
+        let options = SubmitOptions { destroy_count, ..options() };
+        submit(&plan, &id, store.as_ref(), &inventories, &mut queue, &options)
     };
     for (count, error) in [
         (None, DestroyError::NoCount(3)),
-        (
-            Some(1),
-            DestroyError::OtherCount {
-                given: 1,
-                listed: 3,
-            },
-        ),
+        (Some(1), DestroyError::OtherCount { given: 1, listed: 3 }),
     ] {
         let refused = with(count).unwrap_err();
-        assert!(
-            matches!(&refused, FleetError::Destroy(is) if *is == error),
-            "{refused}"
-        );
+        assert!(matches!(&refused, FleetError::Destroy(is) if *is == error), "{refused}");
     }
     assert_eq!(store.list("plans/").unwrap().len(), 0);
     with(Some(3)).unwrap();

@@ -88,16 +88,10 @@ fn a_file_has_one_of_two_sections() {
     assert_eq!(id(&fit), id(&other), "chunks are not part of the id");
     assert_ne!(id(&fit), fit.id("profile", "other figures", "1.0").unwrap());
     for (text, why) in [
-        (
-            FIT.replace("starts = 8", "starts = 0"),
-            "whole numbers from 1",
-        ),
+        (FIT.replace("starts = 8", "starts = 0"), "whole numbers from 1"),
         (FIT.replace("starts = 8", "start = 8"), "start"),
         (FIT.replace("[fit]", "[fitting]"), "0 of the sections"),
-        (
-            format!("{FIT}[sweep]\nprofile = \"samsung-951\"\n"),
-            "2 of the sections",
-        ),
+        (format!("{FIT}[sweep]\nprofile = \"samsung-951\"\n"), "2 of the sections"),
         (FIT.replace("my-drive", "a/b"), "a/b"),
     ] {
         let error = read(&text).unwrap_err().to_string();
@@ -112,11 +106,7 @@ fn what_is_wrong_with_a_sweep_is_said() {
         ("[40_000, 50_000, 60_000]", "[]", "nand.read_ns"),
         ("repeats = 2", "repeats = 99_999_999", "points"),
         ("repeats = 2", "repetitions = 2", "repetitions"),
-        (
-            "[ { suite = \"quick\", set = { runtime = \"1s\" } } ]",
-            "[]",
-            "suites",
-        ),
+        ("[ { suite = \"quick\", set = { runtime = \"1s\" } } ]", "[]", "suites"),
         ("name = \"program-time\"", "name = \"a/b\"", "a/b"),
         ("[store]", "[run]\nscale = 0.0\n[store]", "run.scale"),
     ] {

@@ -37,10 +37,7 @@ fn figures_follow_a_journal_line_by_line() {
     let mut file = File::create(&journal).unwrap();
     let at = || "2026-01-01T00:00:00Z".to_owned();
     let cell = || "c".to_owned();
-    let start = Entry::CellStart {
-        cell: cell(),
-        at: at(),
-    };
+    let start = Entry::CellStart { cell: cell(), at: at() };
     file.write_all(&line(&start)).unwrap();
     file.write_all(&line(&interval(100, 2, 1))).unwrap();
     // Half a line counts for nothing yet.
@@ -53,23 +50,13 @@ fn figures_follow_a_journal_line_by_line() {
     );
     assert_eq!(figures.bytes_per_s, Some(100.0 * 4096.0 + 512.0));
     file.write_all(&second[20..]).unwrap();
-    assert_eq!(
-        (follower.figures().errors, follower.figures().iops),
-        (3, Some(301.0))
-    );
+    assert_eq!((follower.figures().errors, follower.figures().iops), (3, Some(301.0)));
     // A damaged line is passed over; between cells there is no rate.
     file.write_all(b"00000000 {}\n").unwrap();
-    let end = Entry::CellFailed {
-        cell: cell(),
-        at: at(),
-        message: "no".to_owned(),
-    };
+    let end = Entry::CellFailed { cell: cell(), at: at(), message: "no".to_owned() };
     file.write_all(&line(&end)).unwrap();
     let figures = follower.figures().clone();
-    assert_eq!(
-        (figures.cells_done, figures.iops, figures.errors),
-        (1, None, 3)
-    );
+    assert_eq!((figures.cells_done, figures.iops, figures.errors), (1, None, 3));
     // A journal that is gone changes nothing.
     std::fs::remove_file(&journal).unwrap();
     assert_eq!(*follower.figures(), figures);

@@ -62,12 +62,7 @@ pub fn verify_blocks(data: &[u8]) {
     let mut bytes = vec![0; BLOCKS_BYTES];
     verifier.stamp(&mut bytes, offset_bytes, generation);
     let mut report = VerifyReport::default();
-    verifier.check(
-        &bytes,
-        offset_bytes,
-        |_| Expected::Generation(generation),
-        &mut report,
-    );
+    verifier.check(&bytes, offset_bytes, |_| Expected::Generation(generation), &mut report);
     assert!(report.is_clean(), "what was stamped is right: {report:?}");
     let mut changes = 0;
     while !input.is_empty() {
@@ -83,10 +78,7 @@ pub fn verify_blocks(data: &[u8]) {
         (BLOCKS_BYTES / interval_bytes as usize) as u64
     );
     let wrong = report.findings();
-    assert!(
-        changes > 0 || choice / 3 % 3 == 2 || wrong == 0,
-        "{report:?}"
-    );
+    assert!(changes > 0 || choice / 3 % 3 == 2 || wrong == 0, "{report:?}");
     // By their headers alone: whole blocks that are as written are never a finding.
     let mut reader = BlockReader::new((choice & 0x80 != 0).then_some(seed), interval_bytes);
     let mut report = VerifyReport::default();

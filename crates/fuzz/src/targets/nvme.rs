@@ -41,10 +41,7 @@ impl AdminPort for Answers<'_> {
 pub fn saved_drive(data: &[u8]) {
     let files = [
         vec![("a".to_owned(), data.to_vec())],
-        vec![
-            ("a".to_owned(), vec![0; 512]),
-            ("b".to_owned(), data.to_vec()),
-        ],
+        vec![("a".to_owned(), vec![0; 512]), ("b".to_owned(), data.to_vec())],
     ];
     for files in files {
         let Ok(found) = saved::read_contents(files) else {

@@ -21,10 +21,7 @@ pub fn journal(data: &[u8]) {
 
 fn with_checksums(data: &[u8]) -> Vec<u8> {
     let mut journal = Vec::new();
-    for line in data
-        .split(|&byte| byte == b'\n')
-        .filter(|line| !line.is_empty())
-    {
+    for line in data.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
         if line[0] != b'!' {
             journal.extend_from_slice(format!("{:08x} ", crc32c::crc32c(line)).as_bytes());
         }
@@ -36,20 +33,13 @@ fn with_checksums(data: &[u8]) -> Vec<u8> {
 
 fn read(manifest: &[u8], journal: &[u8]) {
     let parent = Path::new("/dev/shm");
-    let parent = if parent.is_dir() {
-        parent
-    } else {
-        Path::new("/tmp")
-    };
+    let parent = if parent.is_dir() { parent } else { Path::new("/tmp") };
     let folder = tempfile::tempdir_in(parent).expect("a temporary folder");
     fs::write(folder.path().join("manifest.json"), manifest).expect("a temporary file");
     fs::write(folder.path().join("journal.log"), journal).expect("a temporary file");
     if let Ok(run) = Run::open(folder.path()) {
         let text = terminal::render(&run, WIDTH, Style::Plain);
         let is_control = |c: char| c.is_control() && c != '\n';
-        assert!(
-            !text.contains(is_control),
-            "control characters reach the terminal"
-        );
+        assert!(!text.contains(is_control), "control characters reach the terminal");
     }
 }

@@ -57,10 +57,7 @@ pub fn trace(data: &[u8]) {
             assert!(record.time >= last, "times go back");
             assert!(record.len_bytes > 0 || record.op == Op::Flush);
             assert!(
-                record
-                    .offset_bytes
-                    .checked_add(record.len_bytes)
-                    .is_some_and(|end| end <= 1 << 63)
+                record.offset_bytes.checked_add(record.len_bytes).is_some_and(|end| end <= 1 << 63)
             );
             last = record.time;
         }
@@ -72,11 +69,7 @@ pub fn suite(data: &[u8]) {
     let Some(Ok(suite)) = text(data).map(|text| Suite::parse("suite.toml", text)) else {
         return;
     };
-    let settings = RunSettings {
-        set: Vec::new(),
-        scale: 0.01,
-        seed: 1,
-    };
+    let settings = RunSettings { set: Vec::new(), scale: 0.01, seed: 1 };
     let _ = expand(&suite, &settings, &[null_drive()]);
 }
 
@@ -170,12 +163,7 @@ pub fn import(data: &[u8]) {
     let Some((kind, text)) = data.split_first() else {
         return;
     };
-    let logs = [
-        "a_bw.1.log",
-        "a_iops.2.log",
-        "a_clat.log",
-        "a_clat_hist.1.log",
-    ];
+    let logs = ["a_bw.1.log", "a_iops.2.log", "a_clat.log", "a_clat_hist.1.log"];
     let name = match usize::from(kind % 5) {
         0 => "result",
         log => logs[log - 1],
@@ -183,10 +171,7 @@ pub fn import(data: &[u8]) {
     let assumed = Options::of([("direct", "1"), ("iodepth", "8")]);
     let parsed = match (Format::of(name, text), logs::kind_of(name)) {
         (Some(Format::FioLog), Some((_, kind))) => Parsed {
-            jobs: Rates::of(kind, text)
-                .job(name, &assumed)
-                .into_iter()
-                .collect(),
+            jobs: Rates::of(kind, text).job(name, &assumed).into_iter().collect(),
             ..Parsed::default()
         },
         (Some(format), _) => format.parse(text, &assumed).unwrap_or_default(),
@@ -197,12 +182,7 @@ pub fn import(data: &[u8]) {
         for direction in job.directions() {
             let summary = &direction.summary;
             let latency = &summary.latency_ns;
-            for value in [
-                summary.iops,
-                summary.mib_per_s,
-                latency.mean,
-                latency.stddev,
-            ] {
+            for value in [summary.iops, summary.mib_per_s, latency.mean, latency.stddev] {
                 assert!((0.0..=1e18).contains(&value), "{value} in {summary:?}");
             }
         }

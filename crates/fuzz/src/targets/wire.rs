@@ -41,9 +41,7 @@ fn feed(data: &[u8], piece: usize) -> (Vec<(u64, u64, u32)>, Vec<u8>) {
             }
             Decoded::Consumed { bytes } => from += bytes,
             Decoded::Request { bytes, request, .. } => {
-                let end = request
-                    .offset_bytes
-                    .checked_add(u64::from(request.len_bytes));
+                let end = request.offset_bytes.checked_add(u64::from(request.len_bytes));
                 assert!(end.is_some_and(|end| end <= EXPORT_BYTES), "{request:?}");
                 requests.push((request.cookie, request.offset_bytes, request.len_bytes));
                 from += bytes;
@@ -71,22 +69,14 @@ fn feed_tcp(data: &[u8], piece: usize) -> (Vec<Vec<u8>>, Vec<u8>, Vec<u8>) {
         match session.decode(&data[from..to], &mut out) {
             Received::NeedMore { bytes } => {
                 assert!(bytes > to - from, "it has what it asks for");
-                assert!(
-                    bytes <= MAX_CAPSULE_BYTES,
-                    "{bytes} bytes are to be buffered"
-                );
+                assert!(bytes <= MAX_CAPSULE_BYTES, "{bytes} bytes are to be buffered");
                 if to == data.len() {
                     break;
                 }
                 to = (to + piece).min(data.len());
             }
             Received::Consumed { bytes } => from += bytes,
-            Received::Command {
-                bytes,
-                entry,
-                data,
-                is_damaged,
-            } => {
+            Received::Command { bytes, entry, data, is_damaged } => {
                 seen.push([&entry.as_bytes()[..], data, &[u8::from(is_damaged)]].concat());
                 from += bytes;
             }
@@ -94,11 +84,7 @@ fn feed_tcp(data: &[u8], piece: usize) -> (Vec<Vec<u8>>, Vec<u8>, Vec<u8>) {
                 written.extend_from_slice(data);
                 from += bytes;
             }
-            Received::EndOfData {
-                bytes,
-                pdu,
-                is_damaged,
-            } => {
+            Received::EndOfData { bytes, pdu, is_damaged } => {
                 seen.push([&pdu.as_bytes()[..], &[u8::from(is_damaged)]].concat());
                 from += bytes;
             }
@@ -122,11 +108,7 @@ pub fn vfio_user(data: &[u8]) {
         };
         out.clear();
         let handled = session.handle(&mut Nothing, &header, body, Vec::new(), &mut out);
-        assert!(
-            out.len() <= MAX_MESSAGE_BYTES,
-            "a reply of {} bytes",
-            out.len()
-        );
+        assert!(out.len() <= MAX_MESSAGE_BYTES, "a reply of {} bytes", out.len());
         if handled.is_err() {
             return;
         }

@@ -54,10 +54,7 @@ pub fn line_of(line: &str) -> Option<Line> {
     let _bs_bytes = fields.next()?.ok()?;
     let counts: Vec<u64> = fields.collect::<Result<_, _>>().ok()?;
     let (coarseness, unit_ns) = layout(counts.len())?;
-    let counted = counts
-        .into_iter()
-        .enumerate()
-        .filter(|(_, count)| *count > 0);
+    let counted = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
     Some(Line {
         at_ms,
         direction: usize::try_from(direction).ok().filter(|at| *at < 3)?,
@@ -102,18 +99,12 @@ mod tests {
         assert_eq!([0, 127, 128, 129, 192].map(start), [0, 127, 128, 130, 256]);
         for (whole, _) in LAYOUTS {
             for coarseness in 0..=COARSEST {
-                assert_eq!(
-                    layout(whole >> coarseness).map(|(c, _)| c),
-                    Some(coarseness)
-                );
+                assert_eq!(layout(whole >> coarseness).map(|(c, _)| c), Some(coarseness));
             }
             for index in 0..whole as u64 {
                 assert!(start(index) < start(index + 1));
                 let middle = middle(index, 0);
-                assert!(
-                    (start(index)..start(index + 1)).contains(&middle),
-                    "{index}"
-                );
+                assert!((start(index)..start(index + 1)).contains(&middle), "{index}");
             }
         }
         // The largest bucket of fio's histogram.

@@ -184,10 +184,7 @@ fn next_start(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         let found = at + memchr::memchr(b'{', &text[at..])?;
-        let before = text[..found]
-            .iter()
-            .rev()
-            .find(|byte| !matches!(byte, b' ' | b'\t'));
+        let before = text[..found].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
         if matches!(before, None | Some(b'\n' | b'\r' | b'[' | b',')) {
             return Some(found);
         }
@@ -247,11 +244,7 @@ fn jobs(document: Document<'_>, assumed: &Options) -> Vec<Job> {
         let without_percentiles = job.directions().map(without);
         let key = format!("{}\0{}\0{}", entry.hostname, entry.groupid, entry.jobname);
         let place = threads.add(key, job, !is_group);
-        let known = Known {
-            place,
-            workload,
-            without_percentiles,
-        };
+        let known = Known { place, workload, without_percentiles };
         last = (!is_group).then_some((entry, known));
     }
     let mut jobs = threads.finish();
@@ -403,9 +396,7 @@ impl<'a> Times<'a> {
         ns: Option<&'t Times<'a>>,
         us: Option<&'t Times<'a>>,
     ) -> Option<(&'t Times<'a>, f64)> {
-        let known = ns
-            .map(|times| (times, 1.0))
-            .or(us.map(|times| (times, 1e3)));
+        let known = ns.map(|times| (times, 1.0)).or(us.map(|times| (times, 1e3)));
         known.filter(|(times, _)| times.mean > 0.0)
     }
 

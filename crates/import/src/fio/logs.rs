@@ -34,9 +34,8 @@ pub enum LogKind {
 /// Intervals of one log that are read: two days of seconds.
 const MAX_INTERVALS: u32 = 200_000;
 /// Intervals that people ask for, milliseconds.
-const ASKED_MS: [u64; 13] = [
-    10, 20, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000,
-];
+const ASKED_MS: [u64; 13] =
+    [10, 20, 50, 100, 200, 250, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000];
 /// Interval of logs without averages, milliseconds.
 const UNAVERAGED_MS: u64 = 1000;
 
@@ -184,31 +183,20 @@ impl Rates {
             let place = (index as u32, line.direction);
             counts.entry(place).or_default().add(kind, value);
         }
-        Rates {
-            interval_ms,
-            is_averaged,
-            counts,
-            ..Rates::default()
-        }
+        Rates { interval_ms, is_averaged, counts, ..Rates::default() }
     }
 
     fn of_histograms(text: &str) -> Rates {
         let lines: Vec<_> = text.lines().filter_map(histograms::line_of).collect();
         let interval_ms = spacing_ms(lines.iter().map(|line| (line.at_ms, line.direction)));
-        let mut rates = Rates {
-            interval_ms,
-            ..Rates::default()
-        };
+        let mut rates = Rates { interval_ms, ..Rates::default() };
         for line in lines {
             let index = ended_by(line.at_ms, interval_ms);
             if index >= MAX_INTERVALS.into() {
                 continue;
             }
             let place = (index as u32, line.direction);
-            let ios = line
-                .bins
-                .values()
-                .fold(0, |sum: u64, n| sum.saturating_add(*n));
+            let ios = line.bins.values().fold(0, |sum: u64, n| sum.saturating_add(*n));
             let counts = rates.counts.entry(place).or_default();
             counts.add(LogKind::Histogram, ios);
             rates.add_latencies(place, line.bins);
@@ -251,9 +239,7 @@ impl Rates {
         }
         let old_ms = self.interval_ms;
         let longer = |index: u32| {
-            let middle_ms = u64::from(index)
-                .saturating_mul(old_ms)
-                .saturating_add(old_ms / 2);
+            let middle_ms = u64::from(index).saturating_mul(old_ms).saturating_add(old_ms / 2);
             u32::try_from(middle_ms / interval_ms).unwrap_or(u32::MAX)
         };
         for ((index, direction), counts) in std::mem::take(&mut self.counts) {
@@ -280,10 +266,7 @@ impl Rates {
     /// number. Empty without histograms.
     fn distribution(&self, direction: usize) -> Vec<(u64, u64)> {
         let mut sum = Bins::new();
-        let own = self
-            .latencies
-            .iter()
-            .filter(|((_, at), _)| *at == direction);
+        let own = self.latencies.iter().filter(|((_, at), _)| *at == direction);
         let bins = own.flat_map(|(_, bins)| bins);
         histograms::add(&mut sum, bins.map(|(ns, count)| (*ns, *count)));
         sum.into_iter().collect()
@@ -310,11 +293,7 @@ impl Rates {
             let start = Nanos(span.0.saturating_mul(index.into()));
             let of = |((_, direction), counts): (&(u32, usize), &Counts)| {
                 let (ios, bytes) = self.counts_of(counts, known, bs_bytes);
-                let mut counts = OpInterval {
-                    ios,
-                    bytes,
-                    ..OpInterval::default()
-                };
+                let mut counts = OpInterval { ios, bytes, ..OpInterval::default() };
                 if let Some(bins) = self.latencies.get(&(index, *direction)) {
                     counts.latency =
                         histograms::histogram(bins.iter().map(|(ns, count)| (*ns, *count)));
@@ -416,9 +395,7 @@ fn spacing_ms(lines: impl Iterator<Item = (u64, usize)>) -> u64 {
     match gaps.get(gaps.len() / 2) {
         // Lines of a busy host come late.
         Some(&gap) if gap > 0 => {
-            let asked = ASKED_MS
-                .into_iter()
-                .find(|ms| (ms * 19 / 20..ms * 5 / 4).contains(&gap));
+            let asked = ASKED_MS.into_iter().find(|ms| (ms * 19 / 20..ms * 5 / 4).contains(&gap));
             asked.unwrap_or(gap)
         }
         _ => times.first().copied().unwrap_or(UNAVERAGED_MS).max(1),

@@ -27,9 +27,7 @@ pub(crate) fn set_percentile(latency: &mut LatencySummary, percent: f64, value_n
         return true;
     }
     let same = |per_million: u32| (percent * 1e4 - f64::from(per_million)).abs() < 1e-3;
-    let found = PERCENTILES
-        .iter()
-        .find(|(_, per_million)| same(*per_million));
+    let found = PERCENTILES.iter().find(|(_, per_million)| same(*per_million));
     if let Some(place) = found.and_then(|(key, _)| latency.percentile_mut(key)) {
         *place = value_ns.max(0.0) as u64;
     }
@@ -53,10 +51,7 @@ pub(crate) fn failure(code: u64) -> Option<String> {
     let code = i32::try_from(code).ok().filter(|code| *code != 0)?;
     Some(match code {
         VERIFY_FAILED => format!("it ended with error {code}: data that were read are not right"),
-        _ => format!(
-            "it ended early: {}",
-            std::io::Error::from_raw_os_error(code)
-        ),
+        _ => format!("it ended early: {}", std::io::Error::from_raw_os_error(code)),
     })
 }
 
@@ -85,10 +80,7 @@ pub(crate) fn rates(ios: u64, bytes: u64, elapsed: Nanos) -> Direction {
         mib_per_s: mib_per_second(bytes, elapsed),
         ..OpSummary::default()
     };
-    Direction {
-        summary,
-        ..Direction::default()
-    }
+    Direction { summary, ..Direction::default() }
 }
 
 /// fio's header of a version: `fio-3.33` is `fio 3.33`.

@@ -38,9 +38,7 @@ impl Options {
     /// Whether all options of the job are there, so that others have fio's defaults: fio before
     /// 2.3 wrote none, and the results of clients have those of the section `[global]` only.
     fn is_whole(&self) -> bool {
-        ["rw", "bs", "ioengine", "filename"]
-            .iter()
-            .any(|name| self.0.contains_key(*name))
+        ["rw", "bs", "ioengine", "filename"].iter().any(|name| self.0.contains_key(*name))
     }
 
     /// The value as fio stored it.
@@ -81,10 +79,8 @@ impl Options {
 
     /// `None` where it cannot be known, not even by fio's default.
     pub fn direct(&self) -> Option<bool> {
-        let by_engine = matches!(
-            self.text("ioengine"),
-            Some("spdk" | "spdk_bdev" | "io_uring_cmd")
-        );
+        let by_engine =
+            matches!(self.text("ioengine"), Some("spdk" | "spdk_bdev" | "io_uring_cmd"));
         let buffered = self.is_on("buffered").map(|buffered| !buffered);
         let direct = self.is_on("direct");
         // Of the two the last one counts, and a map has no order.
@@ -110,12 +106,7 @@ impl Options {
 
     /// Name of the logs of rates, without folder, kind and number.
     pub fn log_prefix(&self, job: &str) -> Option<String> {
-        let names = [
-            "write_iops_log",
-            "write_bw_log",
-            "write_lat_log",
-            "write_hist_log",
-        ];
+        let names = ["write_iops_log", "write_bw_log", "write_lat_log", "write_hist_log"];
         let prefix = names.into_iter().find_map(|name| self.text(name))?;
         let last = prefix.rsplit('/').next().filter(|last| !last.is_empty());
         Some(last.unwrap_or(job).to_owned())
@@ -158,9 +149,7 @@ impl Options {
         };
         if matches!(workload.rw.as_str(), "rw" | "randrw") {
             let reads = self.count("rwmixread");
-            let writes = self
-                .count("rwmixwrite")
-                .map(|writes| 100_u64.saturating_sub(writes));
+            let writes = self.count("rwmixwrite").map(|writes| 100_u64.saturating_sub(writes));
             let share = reads.or(writes).unwrap_or(50).min(100);
             // A mix of nothing else is that operation: ezFIO's tests are all mixes.
             match share {
@@ -267,9 +256,7 @@ pub fn drive_of(device: &str) -> String {
         };
     }
     let letters = device.trim_end_matches(|c: char| c.is_ascii_digit());
-    let is_disk = ["sd", "vd", "xvd", "hd"]
-        .iter()
-        .any(|kind| letters.starts_with(kind));
+    let is_disk = ["sd", "vd", "xvd", "hd"].iter().any(|kind| letters.starts_with(kind));
     if is_disk { letters } else { device }.to_owned()
 }
 

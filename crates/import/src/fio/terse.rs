@@ -49,8 +49,7 @@ pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
     let is_unknown = |job: &&mut Job| job.workload.numjobs == 1;
     if assumed.text("numjobs").is_none() {
         for job in parsed.jobs.iter_mut().filter(is_unknown) {
-            job.unfit
-                .push("the file does not have the number of threads".to_owned());
+            job.unfit.push("the file does not have the number of threads".to_owned());
         }
     }
     match parsed.jobs.is_empty() {
@@ -67,12 +66,7 @@ fn job(version: u32, fields: &[&str], assumed: &Options) -> Option<Job> {
     let code = fields.get(4)?.trim().parse().unwrap_or(0);
     job.unfit.extend(failure(code));
     let mut elapsed_ms = 0;
-    for (at, place) in job
-        .directions_mut()
-        .into_iter()
-        .enumerate()
-        .take(directions)
-    {
+    for (at, place) in job.directions_mut().into_iter().enumerate().take(directions) {
         let own = fields.get(LEADING + at * length..)?.get(..length)?;
         let (direction, span_ms) = direction(own, &mut notes)?;
         *place = direction;
@@ -94,11 +88,7 @@ fn direction(fields: &[&str], notes: &mut Vec<Note>) -> Option<(Direction, u64)>
     let mut direction = rates(ios, bytes, span);
     direction.summary.iops = iops;
     let (clat, total) = (8, 8 + 4 + PERCENTILES);
-    let first = if number(total + 2)? > 0.0 {
-        total
-    } else {
-        clat
-    };
+    let first = if number(total + 2)? > 0.0 { total } else { clat };
     let latency = &mut direction.summary.latency_ns;
     let of = |at: usize| number(first + at).map(|us| us * 1e3);
     latency.min = of(0)? as u64;

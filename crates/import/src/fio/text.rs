@@ -141,8 +141,7 @@ impl Reader<'_> {
         if job.ios() > 0 {
             // With group_reporting one entry stands for all threads.
             let is_thread = job.workload.numjobs == 1;
-            self.threads
-                .add(format!("{group}\0{}", job.name), job, is_thread);
+            self.threads.add(format!("{group}\0{}", job.name), job, is_thread);
         }
     }
 
@@ -177,9 +176,7 @@ impl Header {
         let mut header = Header::default();
         let value = |name: &str| {
             let start = rest.find(name)? + name.len();
-            let end = rest[start..]
-                .find(", ")
-                .map_or(rest.len(), |end| start + end);
+            let end = rest[start..].find(", ").map_or(rest.len(), |end| start + end);
             Some(&rest[start..end])
         };
         for name in ["rw", "ioengine", "iodepth"] {
@@ -189,11 +186,9 @@ impl Header {
         }
         let all = value("bs=").unwrap_or_default();
         let ranges: [&str; 3] = match all.strip_prefix("(R) ") {
-            Some(reads) => [
-                reads,
-                value("(W) ").unwrap_or_default(),
-                value("(T) ").unwrap_or_default(),
-            ],
+            Some(reads) => {
+                [reads, value("(W) ").unwrap_or_default(), value("(T) ").unwrap_or_default()]
+            }
             None => {
                 let mut parts = all.split('/');
                 [(); 3].map(|()| parts.next().unwrap_or_default())
@@ -349,9 +344,7 @@ impl Open {
 
 fn direction_of(line: &str) -> Option<usize> {
     let name = line.split([':', ' ']).next()?;
-    let at = ["read", "write", "trim"]
-        .iter()
-        .position(|known| *known == name)?;
+    let at = ["read", "write", "trim"].iter().position(|known| *known == name)?;
     let is_rate = line.contains("BW=") || line.contains("runt=") || line.contains("bw=");
     is_rate.then_some(at)
 }
@@ -380,18 +373,14 @@ fn after(line: &str, name: &str) -> Option<f64> {
 /// The number at the start of a text.
 fn leading(text: &str) -> Option<f64> {
     let text = text.trim_start();
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     text[..end].parse().ok()
 }
 
 /// A number with a factor of thousands: `4279.6K`.
 fn scaled(text: &str) -> Option<f64> {
     let value = leading(text)?;
-    let unit = text
-        .trim_start()
-        .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let unit = text.trim_start().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     Some(match unit.chars().next() {
         Some('K' | 'k') => value * 1e3,
         Some('M' | 'm') => value * 1e6,
@@ -403,9 +392,7 @@ fn scaled(text: &str) -> Option<f64> {
 /// `16.0GiB`; before version 3 `1814.7GB`, with the same meaning.
 fn amount_bytes(text: &str) -> f64 {
     let value = leading(text).unwrap_or(0.0);
-    let unit = text
-        .trim_start()
-        .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let unit = text.trim_start().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let power = match unit.chars().next() {
         Some('K' | 'k') => 1,
         Some('M' | 'm') => 2,
@@ -423,9 +410,8 @@ fn date(text: &str) -> Option<jiff::Timestamp> {
     let [_, month, day, time, year] = words.as_slice() else {
         return None;
     };
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let month = MONTHS.iter().position(|known| known == month)? + 1;
     let day: u8 = day.parse().ok()?;
     format!("{year}-{month:02}-{day:02}T{time}Z").parse().ok()

@@ -83,11 +83,7 @@ impl Threads {
             }
             None => {
                 self.places.insert(key, self.jobs.len());
-                self.jobs.push(Joined {
-                    shortest: job.elapsed,
-                    job,
-                    threads: 1,
-                });
+                self.jobs.push(Joined { shortest: job.elapsed, job, threads: 1 });
                 self.jobs.len() - 1
             }
         }
@@ -165,10 +161,7 @@ fn add(sum: &mut Direction, other: Direction) -> bool {
     }
     let (a, b) = (&mut sum.summary, &other.summary);
     let latency_ns = pooled(&a.latency_ns, &b.latency_ns);
-    let had_percentiles = a
-        .latency_ns
-        .percentile("p50")
-        .or(b.latency_ns.percentile("p50"));
+    let had_percentiles = a.latency_ns.percentile("p50").or(b.latency_ns.percentile("p50"));
     *a = OpSummary {
         ios: a.ios.saturating_add(b.ios),
         bytes: a.bytes.saturating_add(b.bytes),

@@ -13,9 +13,7 @@ pub const KEY: &[u8] = b"CrystalDiskMark";
 /// The jobs. The error is the reason why there are none.
 pub fn parse(text: &[u8]) -> Result<Parsed, String> {
     let text = String::from_utf8_lossy(text);
-    let tool = text
-        .lines()
-        .find(|line| line.starts_with("CrystalDiskMark"));
+    let tool = text.lines().find(|line| line.starts_with("CrystalDiskMark"));
     let after = |name: &str| text.lines().find_map(|line| line.trim().strip_prefix(name));
     // `Test: 1 GiB (x5) [C: 45% (210/465GiB)]`, `Time: Measure 5 sec / Interval 5 sec`.
     let size = after("Test:").and_then(|rest| rest.split('(').next());
@@ -30,18 +28,10 @@ pub fn parse(text: &[u8]) -> Result<Parsed, String> {
             jobs.push(job);
         }
     }
-    let words = tool.map(|line| {
-        line.split_whitespace()
-            .take(2)
-            .collect::<Vec<_>>()
-            .join(" ")
-    });
+    let words = tool.map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" "));
     match jobs.is_empty() {
         true => Err("no line has a rate".to_owned()),
-        false => Ok(Parsed {
-            tool: words.unwrap_or_default(),
-            jobs,
-        }),
+        false => Ok(Parsed { tool: words.unwrap_or_default(), jobs }),
     }
 }
 
@@ -90,8 +80,6 @@ fn of_line(section: &str, line: &str, size: Option<&str>, elapsed: Nanos) -> Opt
 /// The number at the start.
 fn number(text: &str) -> Option<f64> {
     let text = text.trim_start();
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     text[..end].parse().ok()
 }

@@ -152,22 +152,14 @@ struct Counts {
 pub fn parse(text: &[u8]) -> Result<Parsed, String> {
     let text = String::from_utf8_lossy(text);
     let start = text.find("<Results>").unwrap_or(0);
-    let end = text
-        .rfind("</Results>")
-        .map_or(text.len(), |end| end + "</Results>".len());
+    let end = text.rfind("</Results>").map_or(text.len(), |end| end + "</Results>".len());
     let document = text.get(start..end).unwrap_or_default();
     let results: Results = quick_xml::de::from_str(document).map_err(|error| error.to_string())?;
-    let spans = results
-        .time_span
-        .iter()
-        .zip(&results.profile.time_spans.time_span);
+    let spans = results.time_span.iter().zip(&results.profile.time_spans.time_span);
     let jobs: Vec<Job> = spans.flat_map(|(span, plan)| jobs(span, plan)).collect();
     match jobs.is_empty() {
         true => Err("no time span has results".to_owned()),
-        false => Ok(Parsed {
-            tool: format!("DiskSpd {}", results.system.tool.version),
-            jobs,
-        }),
+        false => Ok(Parsed { tool: format!("DiskSpd {}", results.system.tool.version), jobs }),
     }
 }
 
@@ -197,20 +189,10 @@ fn jobs(span: &Span, plan: &Plan) -> Vec<Job> {
         job.read = crate::fio::rates(counts.read_count, counts.read_bytes, elapsed);
         job.write = crate::fio::rates(counts.write_count, counts.write_bytes, elapsed);
         if let Some(latency) = span.latency.as_ref().filter(|_| single) {
-            let read = [
-                latency.average_read_milliseconds,
-                latency.read_latency_stdev,
-            ];
-            let write = [
-                latency.average_write_milliseconds,
-                latency.write_latency_stdev,
-            ];
-            fill(&mut job.read, read, latency, |bucket| {
-                bucket.read_milliseconds
-            });
-            fill(&mut job.write, write, latency, |bucket| {
-                bucket.write_milliseconds
-            });
+            let read = [latency.average_read_milliseconds, latency.read_latency_stdev];
+            let write = [latency.average_write_milliseconds, latency.write_latency_stdev];
+            fill(&mut job.read, read, latency, |bucket| bucket.read_milliseconds);
+            fill(&mut job.write, write, latency, |bucket| bucket.write_milliseconds);
         }
         job
     })
@@ -229,20 +211,13 @@ fn planned(plan: &Plan, target: &Target, file_size: u64) -> Job {
         0 => (target.threads_per_file, target.request_count),
         shared => (shared, plan.request_count),
     };
-    let size = if target.file_size > 0 {
-        target.file_size
-    } else {
-        file_size
-    };
+    let size = if target.file_size > 0 { target.file_size } else { file_size };
     let options = [
         ("rw", format!("{random}{kind}")),
         ("bs", target.block_size.to_string()),
         ("iodepth", depth.max(1).to_string()),
         ("numjobs", threads.max(1).to_string()),
-        (
-            "rwmixread",
-            100_u32.saturating_sub(target.write_ratio).to_string(),
-        ),
+        ("rwmixread", 100_u32.saturating_sub(target.write_ratio).to_string()),
         ("direct", u8::from(target.disable_os_cache).to_string()),
         ("size", size.to_string()),
         ("runtime", plan.duration.to_string()),

@@ -18,9 +18,7 @@ pub fn parse(text: &[u8]) -> Result<Parsed, String> {
     for row in reader.records().filter_map(Result::ok) {
         let text = |name: &str| {
             let column = header.iter().position(|known| known.trim() == name)?;
-            row.get(column)
-                .map(str::trim)
-                .filter(|value| !value.is_empty())
+            row.get(column).map(str::trim).filter(|value| !value.is_empty())
         };
         parsed.jobs.extend(of_row(&text));
         if let Some(version) = text("version") {
@@ -42,11 +40,7 @@ fn of_row<'a>(text: &dyn Fn(&str) -> Option<&'a str>) -> Option<Job> {
     };
     let reads_too = number("rwmix read IOPS [last]").filter(|iops| *iops > 0.0);
     let kind = if reads_too.is_some() { "rw" } else { operation };
-    let random = if text("random") == Some("1") {
-        "rand"
-    } else {
-        ""
-    };
+    let random = if text("random") == Some("1") { "rand" } else { "" };
     let threads = number("threads")? * number("hosts").unwrap_or(1.0).max(1.0);
     let whole = |value: f64| format!("{}", value.max(0.0) as u64);
     let mut options = vec![

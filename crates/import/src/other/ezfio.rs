@@ -26,9 +26,7 @@ pub fn parse(text: &[u8]) -> Result<Parsed, String> {
     };
     let quick = head("Drive").is_some_and(|value| value.contains(QUICK));
     let tested = head("TestedCapacity").and_then(|value| value.split([',', ' ']).next());
-    let span = tested
-        .and_then(|gib| gib.rsplit('-').next())
-        .map(|gib| format!("{gib}g"));
+    let span = tested.and_then(|gib| gib.rsplit('-').next()).map(|gib| format!("{gib}g"));
     let mut jobs: Vec<Job> = Vec::new();
     for line in text.lines() {
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();

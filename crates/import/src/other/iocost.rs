@@ -31,18 +31,11 @@ pub fn parse(text: &[u8]) -> Result<Parsed, String> {
             let mut words = line.split_whitespace();
             words.find_map(|word| word.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
         };
-        jobs.extend(
-            TESTS
-                .iter()
-                .filter_map(|test| of_test(test, value(test.0)?)),
-        );
+        jobs.extend(TESTS.iter().filter_map(|test| of_test(test, value(test.0)?)));
     }
     match jobs.is_empty() {
         true => Err("no line has the coefficients of io.cost.model".to_owned()),
-        false => Ok(Parsed {
-            tool: "iocost_coef_gen.py".to_owned(),
-            jobs,
-        }),
+        false => Ok(Parsed { tool: "iocost_coef_gen.py".to_owned(), jobs }),
     }
 }
 

@@ -36,10 +36,7 @@ pub fn parse(text: &[u8]) -> Result<Parsed, String> {
     }
     match jobs.is_empty() {
         true => Err("it has no rate of a disk".to_owned()),
-        false => Ok(Parsed {
-            tool: "iotune".to_owned(),
-            jobs,
-        }),
+        false => Ok(Parsed { tool: "iotune".to_owned(), jobs }),
     }
 }
 
@@ -51,16 +48,9 @@ fn of_test(
 ) -> Option<Job> {
     let suffixed = || number::bytes(value, 1000).map(|value| value as f64);
     let value = value.parse().ok().or_else(suffixed)?;
-    let options = [
-        ("rw", rw.to_owned()),
-        ("ioengine", "libaio".to_owned()),
-        ("direct", "1".to_owned()),
-    ];
-    let name = if place.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{key} {place}")
-    };
+    let options =
+        [("rw", rw.to_owned()), ("ioengine", "libaio".to_owned()), ("direct", "1".to_owned())];
+    let name = if place.is_empty() { key.to_owned() } else { format!("{key} {place}") };
     let mut job = job(&name, options);
     (job.workload.bs_bytes, job.workload.iodepth) = (bs_bytes, 0);
     job.workload.options = format!("--rw {rw}");

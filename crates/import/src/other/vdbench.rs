@@ -25,10 +25,7 @@ struct Row<'a> {
 impl<'a> Row<'a> {
     /// `None` of a column that is not there or not known (`?`, `n/a`).
     fn text(&self, name: &str) -> Option<&'a str> {
-        let column = self
-            .names
-            .iter()
-            .position(|known| known.eq_ignore_ascii_case(name))?;
+        let column = self.names.iter().position(|known| known.eq_ignore_ascii_case(name))?;
         let field = self.fields.get(column)?;
         (!matches!(*field, "?" | "n/a" | "-")).then_some(field)
     }
@@ -53,10 +50,7 @@ pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
     let mut lines = text.lines().filter(|line| !line.starts_with(['*', '<']));
     let header = lines.find(|line| line.contains("reqrate"));
     let names: Vec<&str> = header.unwrap_or_default().split_whitespace().collect();
-    let rows = lines.map(|line| Row {
-        names: &names,
-        fields: line.split_whitespace().collect(),
-    });
+    let rows = lines.map(|line| Row { names: &names, fields: line.split_whitespace().collect() });
     let (mut run, mut jobs, mut tool) = (Vec::new(), Vec::new(), "vdbench".to_owned());
     for row in rows {
         let Some(interval) = row.text("Interval") else {
@@ -78,15 +72,9 @@ pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
 
 /// The job of a run: its averages, and its intervals.
 fn of_run(average: &Row<'_>, intervals: &[Row<'_>], assumed: &Options) -> Option<Job> {
-    let name = average
-        .text("Run")
-        .filter(|name| !name.starts_with(FORMAT_RUN))?;
-    let size = average
-        .text("xfersize")
-        .or_else(|| average.text("bytes/io"))?;
-    let reads_pct = average
-        .number("rdpct")
-        .or_else(|| average.number("read%"))?;
+    let name = average.text("Run").filter(|name| !name.starts_with(FORMAT_RUN))?;
+    let size = average.text("xfersize").or_else(|| average.text("bytes/io"))?;
+    let reads_pct = average.number("rdpct").or_else(|| average.number("read%"))?;
     let (operation, mixed) = match reads_pct {
         reads if reads >= 100.0 => ("read", false),
         reads if reads <= 0.0 => ("write", false),
@@ -99,11 +87,7 @@ fn of_run(average: &Row<'_>, intervals: &[Row<'_>], assumed: &Options) -> Option
         (_, Some(_)) => operation.to_owned(),
         (_, None) => "unknown".to_owned(),
     };
-    let mut options = vec![
-        ("rw", rw),
-        ("bs", size.to_owned()),
-        ("iodepth", "1".to_owned()),
-    ];
+    let mut options = vec![("rw", rw), ("bs", size.to_owned()), ("iodepth", "1".to_owned())];
     if let Some(threads) = average.text("threads") {
         options.push(("numjobs", threads.to_owned()));
     }
@@ -113,17 +97,10 @@ fn of_run(average: &Row<'_>, intervals: &[Row<'_>], assumed: &Options) -> Option
     if let Some(share) = random.filter(|share| *share > 0.0 && *share < 100.0) {
         options.push(("percentage_random", format!("{share:.0}")));
     }
-    if let Some(rate) = average
-        .number("reqrate")
-        .filter(|rate| (1.0..900_000.0).contains(rate))
-    {
+    if let Some(rate) = average.number("reqrate").filter(|rate| (1.0..900_000.0).contains(rate)) {
         options.push(("rate_iops", format!("{rate:.0}")));
     }
-    options.extend(
-        assumed
-            .text("direct")
-            .map(|direct| ("direct", direct.to_owned())),
-    );
+    options.extend(assumed.text("direct").map(|direct| ("direct", direct.to_owned())));
     let knows_direct = assumed.text("direct").is_some();
     let mut job = job(name, options);
     job.knows_direct = knows_direct;
@@ -131,11 +108,7 @@ fn of_run(average: &Row<'_>, intervals: &[Row<'_>], assumed: &Options) -> Option
     job.workload.engine = "vdbench".to_owned();
     let spacing_ms = spacing_ms(intervals);
     let counted = average.text("Interval").and_then(interval_count);
-    job.elapsed = Nanos(
-        counted?
-            .saturating_mul(spacing_ms)
-            .saturating_mul(1_000_000),
-    );
+    job.elapsed = Nanos(counted?.saturating_mul(spacing_ms).saturating_mul(1_000_000));
     (job.read, job.write) = directions(average, job.elapsed);
     job.logs = series(intervals, spacing_ms);
     (job.ios() > 0).then_some(job)
@@ -151,10 +124,7 @@ fn interval_count(text: &str) -> Option<u64> {
 /// The median time between the ends of intervals; a second, vdbench's shortest, of fewer than two.
 fn spacing_ms(intervals: &[Row<'_>]) -> u64 {
     let times: Vec<u64> = intervals.iter().filter_map(Row::at_ms).collect();
-    let mut gaps: Vec<u64> = times
-        .windows(2)
-        .map(|pair| pair[1].saturating_sub(pair[0]))
-        .collect();
+    let mut gaps: Vec<u64> = times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     gaps.sort_unstable();
     let median = gaps.get(gaps.len() / 2).copied().unwrap_or(1000);
     (median.saturating_add(500) / 1000).max(1) * 1000
@@ -163,10 +133,7 @@ fn spacing_ms(intervals: &[Row<'_>]) -> u64 {
 /// Reads and writes of a row.
 fn directions(row: &Row<'_>, elapsed: Nanos) -> (Direction, Direction) {
     let share = row.number("read%").unwrap_or(0.0).clamp(0.0, 100.0) / 100.0;
-    let (iops, mib) = (
-        row.number("rate").unwrap_or(0.0),
-        row.number("MB/sec").unwrap_or(0.0),
-    );
+    let (iops, mib) = (row.number("rate").unwrap_or(0.0), row.number("MB/sec").unwrap_or(0.0));
     let of = |share: f64, side: &str| {
         let bytes = mib * share * f64::from(1 << 20);
         let mut direction = of_rates(iops * share, bytes, elapsed);

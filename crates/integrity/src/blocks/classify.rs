@@ -179,8 +179,7 @@ impl SectorComparison<'_> {
     fn matches(&self, candidates: &[u64], image: &mut [u8]) -> Vec<SectorMatch> {
         let mut matches = vec![(Similarity::Foreign, 0); self.block.len().div_ceil(SECTOR)];
         for (candidate, &generation) in candidates.iter().enumerate() {
-            self.verifier
-                .stamp_block(image, self.offset_bytes, generation);
+            self.verifier.stamp_block(image, self.offset_bytes, generation);
             let sectors = self.block.chunks(SECTOR).zip(image.chunks(SECTOR));
             for (index, (best, (found, written))) in matches.iter_mut().zip(sectors).enumerate() {
                 *best = (*best).min((self.similarity(index, found, written), candidate));
@@ -199,11 +198,7 @@ impl SectorComparison<'_> {
             && differing_bits(&found[..HEADER_BYTES], &written[..HEADER_BYTES]) <= MAX_HEADER_FLIPS;
         // The first sector of a zero block is identified by its header alone.
         let sector_near = bits <= MAX_SECTOR_FLIPS && (index > 0 || self.is_keyed());
-        if header_near || sector_near {
-            Similarity::Near(bits)
-        } else {
-            Similarity::Foreign
-        }
+        if header_near || sector_near { Similarity::Near(bits) } else { Similarity::Foreign }
     }
 
     /// `None` where no sector is similar to one of a candidate write.
@@ -226,12 +221,7 @@ impl SectorComparison<'_> {
         };
         let ours = sectors.iter().filter(|best| best.0 != Similarity::Foreign);
         let newest = ours.map(|best| best.1).reduce(newer)?;
-        Some(Matches {
-            candidates,
-            sectors,
-            newest,
-            image,
-        })
+        Some(Matches { candidates, sectors, newest, image })
     }
 
     fn by_sectors(&self, header: Option<BlockHeader>) -> Option<FindingKind> {
@@ -269,18 +259,15 @@ impl SectorComparison<'_> {
         let mut found = self.best_matches(header)?;
         let written = &mut found.image;
         let generation = found.candidates[found.newest];
-        self.verifier
-            .stamp_block(written, self.offset_bytes, generation);
+        self.verifier.stamp_block(written, self.offset_bytes, generation);
         let sectors = self.block.chunks(SECTOR).zip(written.chunks(SECTOR));
         let mut matched = found.sectors.iter().zip(sectors);
         let is_overwritten =
-            matched.any(
-                |(&(similarity, candidate), (found_sector, written))| match similarity {
-                    Similarity::Exact => candidate != found.newest,
-                    Similarity::Near(_) => false,
-                    Similarity::Foreign => !self.is_keyed() || is_replaced(found_sector, written),
-                },
-            );
+            matched.any(|(&(similarity, candidate), (found_sector, written))| match similarity {
+                Similarity::Exact => candidate != found.newest,
+                Similarity::Near(_) => false,
+                Similarity::Foreign => !self.is_keyed() || is_replaced(found_sector, written),
+            });
         Some(match is_overwritten {
             true => Damage::Overwritten,
             false => Damage::Corrupt(self.corrupt(&mut found)),
@@ -305,8 +292,7 @@ impl SectorComparison<'_> {
         };
         let generation = found.candidates[candidate];
         let image = &mut found.image;
-        self.verifier
-            .stamp_block(image, self.offset_bytes, generation);
+        self.verifier.stamp_block(image, self.offset_bytes, generation);
         let start = sector * SECTOR;
         let mut pairs = self.block[start..].iter().zip(&image[start..]);
         let within = pairs.position(|(found, written)| found != written);

@@ -49,16 +49,12 @@ pub(super) fn pattern_of(code: u32) -> Option<DataPattern> {
     match code {
         0 => Some(DataPattern::Incompressible),
         1 => Some(DataPattern::Zero),
-        permille => Ratio::try_from(permille)
-            .ok()
-            .map(|ratio| DataPattern::Compressible { ratio }),
+        permille => Ratio::try_from(permille).ok().map(|ratio| DataPattern::Compressible { ratio }),
     }
 }
 
 fn bytes_at<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
-    *bytes[at..]
-        .first_chunk()
-        .expect("a field lies in the header")
+    *bytes[at..].first_chunk().expect("a field lies in the header")
 }
 
 fn u32_at(bytes: &[u8; HEADER_BYTES], at: usize) -> u32 {

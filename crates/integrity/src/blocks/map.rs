@@ -19,11 +19,7 @@ pub const MAX_READERS: u32 = READERS_MASK / READER;
 
 #[inline]
 pub(super) fn next_generation(generation: u32) -> u32 {
-    if generation >= GENERATION_MASK {
-        1
-    } else {
-        generation + 1
-    }
+    if generation >= GENERATION_MASK { 1 } else { generation + 1 }
 }
 
 /// `None` below 1, since the count before a wrap is unknown.
@@ -67,20 +63,13 @@ impl GenerationMap {
     ) -> Result<GenerationMap, VerifyError> {
         super::check_interval(interval_bytes)?;
         let shift = interval_bytes.trailing_zeros();
-        let no_memory = || VerifyError::MapTooLarge {
-            size_bytes,
-            interval_bytes,
-        };
+        let no_memory = || VerifyError::MapTooLarge { size_bytes, interval_bytes };
         let count = usize::try_from(size_bytes >> shift).map_err(|_| no_memory())?;
         // Reserve first, because `vec!` aborts on failure; `vec!` gets zeroed pages, free until
         // touched.
         let reserved = Vec::<u32>::new().try_reserve_exact(count);
         reserved.map_err(|_| no_memory())?;
-        Ok(GenerationMap {
-            offset_bytes,
-            shift,
-            blocks: vec![0; count],
-        })
+        Ok(GenerationMap { offset_bytes, shift, blocks: vec![0; count] })
     }
 
     /// Entries of an I/O; `None` unless it consists of whole blocks of the map.
@@ -179,9 +168,7 @@ impl GenerationMap {
         let writing = self.blocks[start] & WRITING;
         let max_blocks = (max_len_bytes >> self.shift).max(1) as usize;
         let blocks = self.blocks[start..].iter().take(max_blocks);
-        let run = blocks
-            .take_while(|&b| written(b) && b & WRITING == writing)
-            .count();
+        let run = blocks.take_while(|&b| written(b) && b & WRITING == writing).count();
         let offset_bytes = self.offset_bytes + ((start as u64) << self.shift);
         Some((offset_bytes, (run as u32) << self.shift))
     }

@@ -40,18 +40,12 @@ pub enum VerifyError {
         "verify interval {interval_bytes} bytes does not divide the block size {block_bytes} \
          bytes; use a smaller interval or other block sizes"
     )]
-    IntervalDoesNotDivide {
-        interval_bytes: u32,
-        block_bytes: u32,
-    },
+    IntervalDoesNotDivide { interval_bytes: u32, block_bytes: u32 },
     #[error(
         "no memory for the verify map of an area of {size_bytes} bytes in blocks of \
          {interval_bytes} bytes (4 bytes each); use a smaller area or a larger verify interval"
     )]
-    MapTooLarge {
-        size_bytes: u64,
-        interval_bytes: u32,
-    },
+    MapTooLarge { size_bytes: u64, interval_bytes: u32 },
 }
 
 pub(crate) fn check_interval(interval_bytes: u32) -> Result<(), VerifyError> {
@@ -75,15 +69,11 @@ pub fn interval_for(
         return Ok(common_bytes.min(align).min(DEFAULT_INTERVAL_BYTES));
     };
     check_interval(interval_bytes)?;
-    match [common_bytes, align]
-        .into_iter()
-        .find(|&bytes| interval_bytes > bytes)
-    {
+    match [common_bytes, align].into_iter().find(|&bytes| interval_bytes > bytes) {
         None => Ok(interval_bytes),
-        Some(block_bytes) => Err(VerifyError::IntervalDoesNotDivide {
-            interval_bytes,
-            block_bytes,
-        }),
+        Some(block_bytes) => {
+            Err(VerifyError::IntervalDoesNotDivide { interval_bytes, block_bytes })
+        }
     }
 }
 
@@ -103,11 +93,7 @@ impl Verifier {
         pattern: DataPattern,
     ) -> Result<Verifier, VerifyError> {
         check_interval(interval_bytes)?;
-        Ok(Verifier {
-            seed,
-            interval_bytes,
-            payload: Payload::new(pattern),
-        })
+        Ok(Verifier { seed, interval_bytes, payload: Payload::new(pattern) })
     }
 
     /// A partial block at the end is zeroed.

@@ -28,12 +28,7 @@ pub struct BlockReader {
 
 impl BlockReader {
     pub fn new(wanted_seed: Option<u64>, unit_bytes: u32) -> BlockReader {
-        BlockReader {
-            wanted_seed,
-            unit_bytes,
-            last: None,
-            unknown: Vec::new(),
-        }
+        BlockReader { wanted_seed, unit_bytes, last: None, unknown: Vec::new() }
     }
 
     /// Check the bytes that were read from `offset_bytes`.
@@ -174,9 +169,7 @@ impl BlockReader {
         let unit = u64::from(self.unit_bytes.max(SECTOR as u32));
         let left = (unit - here % unit).min(rest.len() as u64) as usize;
         let mut sectors = (SECTOR..left).step_by(SECTOR);
-        sectors
-            .find(|&at| rest[at..].starts_with(&MAGIC))
-            .unwrap_or(left)
+        sectors.find(|&at| rest[at..].starts_with(&MAGIC)).unwrap_or(left)
     }
 }
 

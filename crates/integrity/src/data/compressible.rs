@@ -104,10 +104,7 @@ fn literal_entropy_bits(alphabet: u16) -> f64 {
     for byte in 0..=255_u16 {
         counts[usize::from((byte * alphabet) >> 8)] += 1;
     }
-    let shares = counts
-        .iter()
-        .filter(|&&n| n > 0)
-        .map(|&n| f64::from(n) / 256.0);
+    let shares = counts.iter().filter(|&&n| n > 0).map(|&n| f64::from(n) / 256.0);
     shares.map(|p| -p * p.log2()).sum()
 }
 
@@ -127,11 +124,7 @@ impl CompressibleRecipe {
     pub(crate) fn new(ratio: Ratio) -> CompressibleRecipe {
         let ratio = ratio.as_f64();
         let alphabet = alphabet_for(ratio);
-        let record = if ratio < SPARSE_BELOW {
-            SPARSE_RECORD_BYTES
-        } else {
-            RECORD_BYTES
-        };
+        let record = if ratio < SPARSE_BELOW { SPARSE_RECORD_BYTES } else { RECORD_BYTES };
         let literals =
             (8.0 * record / ratio - overhead_bits(ratio)) / literal_entropy_bits(alphabet);
         let literals = literals.clamp(1.0, record - MIN_COPY);

@@ -137,13 +137,9 @@ impl TryFrom<String> for RepeatedBytes {
 
     fn try_from(text: String) -> Result<RepeatedBytes, DataError> {
         let wrong = || DataError::BadBytes { text: text.clone() };
-        let digits: Option<Vec<u8>> = text
-            .chars()
-            .map(|c| c.to_digit(16).map(|d| d as u8))
-            .collect();
-        let digits = digits
-            .filter(|digits| digits.len().is_multiple_of(2))
-            .ok_or_else(wrong)?;
+        let digits: Option<Vec<u8>> =
+            text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
+        let digits = digits.filter(|digits| digits.len().is_multiple_of(2)).ok_or_else(wrong)?;
         let count = digits.len() / 2;
         if !(1..=MAX_REPEATED_BYTES).contains(&count) {
             return Err(wrong());
@@ -152,10 +148,7 @@ impl TryFrom<String> for RepeatedBytes {
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
             *byte = pair[0] << 4 | pair[1];
         }
-        Ok(RepeatedBytes {
-            bytes,
-            count: count as u16,
-        })
+        Ok(RepeatedBytes { bytes, count: count as u16 })
     }
 }
 
@@ -175,9 +168,9 @@ impl DataPattern {
                 DataClass::Zero
             }
             // As compressible as `compress=R` may say.
-            DataPattern::Repeated(_) => DataClass::Compressible {
-                permille: (1000.0 / MAX_RATIO) as u16,
-            },
+            DataPattern::Repeated(_) => {
+                DataClass::Compressible { permille: (1000.0 / MAX_RATIO) as u16 }
+            }
             DataPattern::Compressible { ratio } => DataClass::Compressible {
                 // Between 50 (ratio 20) and 952 (ratio 1.05).
                 permille: (1_000_000 / ratio.permille) as u16,
@@ -196,13 +189,12 @@ impl FromStr for DataPattern {
         match (text.trim(), text.trim().strip_prefix("compress=")) {
             ("incompressible", _) => Ok(DataPattern::Incompressible),
             ("zero", _) => Ok(DataPattern::Zero),
-            (_, None) => Err(DataError::UnknownPattern {
-                text: text.to_owned(),
-            }),
+            (_, None) => Err(DataError::UnknownPattern { text: text.to_owned() }),
             (_, Some(number)) => {
-                let ratio: f64 = number.trim().parse().map_err(|_| DataError::BadRatio {
-                    ratio: number.to_owned(),
-                })?;
+                let ratio: f64 = number
+                    .trim()
+                    .parse()
+                    .map_err(|_| DataError::BadRatio { ratio: number.to_owned() })?;
                 Ratio::new(ratio).map(|ratio| DataPattern::Compressible { ratio })
             }
         }
@@ -295,11 +287,7 @@ impl WorkingSet {
 impl Filler {
     pub fn new(pattern: DataPattern, seed: u64, worker: u32) -> Filler {
         let noise = Noise::stream(mix(seed, u64::from(worker)), "write data");
-        Filler {
-            payload: Payload::new(pattern),
-            noise: NoiseReader::new(noise),
-            repeats: None,
-        }
+        Filler { payload: Payload::new(pattern), noise: NoiseReader::new(noise), repeats: None }
     }
 
     /// So many of a hundred buffers repeat one before (fio's `dedupe_percentage`): the last that is
@@ -312,11 +300,7 @@ impl Filler {
         worker: u32,
     ) -> Filler {
         let seed = mix(seed, u64::from(worker));
-        let set = WorkingSet {
-            seed,
-            blocks,
-            written: 0,
-        };
+        let set = WorkingSet { seed, blocks, written: 0 };
         self.repeats = (percent > 0).then(|| Repeats {
             percent,
             choice: Rng::stream(seed, "repeated data"),

@@ -63,29 +63,18 @@ pub fn diagnose(
     chunk: &ReadChunk,
     other: Option<&ReadChunk>,
 ) -> Option<Diagnosis> {
-    let Dissection {
-        runs,
-        wrong_beats,
-        gave_up,
-    } = Dissection::take(context, chunk);
+    let Dissection { runs, wrong_beats, gave_up } = Dissection::take(context, chunk);
     let first = runs.first()?.clone();
     let beats = chunk.bytes.len().div_ceil(BEAT_BYTES) as u64;
     let unit = chunk.first_beat..chunk.first_beat.saturating_add(beats);
     let class = classify(&runs, &unit)?;
-    let corrupt = Diagnosis::Corrupt {
-        first_beat: first.granules.start,
-        beats: wrong_beats,
-    };
+    let corrupt = Diagnosis::Corrupt { first_beat: first.granules.start, beats: wrong_beats };
     if gave_up || runs.iter().all(is_unknown) {
         return Some(corrupt);
     }
     Some(match (class, first.origin) {
         (MismatchClass::Corrupt, DataOrigin::Flipped(mask)) if runs.iter().all(is_flipped) => {
-            Diagnosis::BitFlip {
-                beat: first.granules.start,
-                mask,
-                beats: wrong_beats,
-            }
+            Diagnosis::BitFlip { beat: first.granules.start, mask, beats: wrong_beats }
         }
         (MismatchClass::Torn, _) if runs.len() == 1 => Diagnosis::Torn(first),
         (MismatchClass::Torn | MismatchClass::Corrupt, _) if runs.len() > MAX_PIECES => corrupt,
@@ -132,13 +121,8 @@ impl Dissection {
             let (before, rest) = chunk.bytes.split_at(at);
             let origin = origin(context, &mut searches, &mismatch, rest);
             let bytes = extent(origin, &mismatch, rest, context.pattern);
-            let end = mismatch
-                .beat
-                .saturating_add(bytes.div_ceil(BEAT_BYTES) as u64);
-            let run = MismatchRun {
-                granules: mismatch.beat..end,
-                origin,
-            };
+            let end = mismatch.beat.saturating_add(bytes.div_ceil(BEAT_BYTES) as u64);
+            let run = MismatchRun { granules: mismatch.beat..end, origin };
             at += bytes;
             unknown += u64::from(is_unknown(&run));
             let is_patch = !is_flipped(&run);
@@ -197,10 +181,7 @@ fn spliced(
     let right = pattern.beat(first).to_le_bytes();
     let (earlier, origin) = one_earlier(run.origin, run.granules.start, pattern)?;
     let tear = |at: usize| found[..at] == right[..at] && found[at..] == earlier[at..];
-    (1..BEAT_BYTES).any(tear).then_some(MismatchRun {
-        granules: first..run.granules.end,
-        origin,
-    })
+    (1..BEAT_BYTES).any(tear).then_some(MismatchRun { granules: first..run.granules.end, origin })
 }
 
 /// The beat before one of this origin, and its origin.

@@ -84,9 +84,7 @@ impl PageGenerator for PatternPages {
         let state = &mut *self.state();
         // The stream of the previous page continues most often.
         if let Some((family, ..)) = state.generated
-            && state
-                .page(family, offset)
-                .is_some_and(|generated| generated == page)
+            && state.page(family, offset).is_some_and(|generated| generated == page)
         {
             return Some((family, 0));
         }

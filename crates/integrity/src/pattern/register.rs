@@ -152,12 +152,7 @@ impl PatternRegister {
         let given = BEAT_BYTES.min(bytes.len() - at);
         let (expected, found) = (word(&expected[at..], given), word(&bytes[at..], given));
         self.used_bytes += at;
-        Err(Mismatch {
-            beat: self.position(),
-            offset_bytes: (offset + at) as u64,
-            expected,
-            found,
-        })
+        Err(Mismatch { beat: self.position(), offset_bytes: (offset + at) as u64, expected, found })
     }
 
     /// These blocks after the current one were passed.

@@ -57,8 +57,7 @@ pub fn shifted(expected: u128, beat: u64, bytes: &[u8]) -> Option<u64> {
         let found = u128::from_le_bytes(window.try_into().ok()?);
         let distance = distance(expected, found, 1, MAX_SHIFT_BEATS)?;
         let at = beat.checked_add_signed(distance)?;
-        at.checked_mul(BEAT_BYTES as u64)?
-            .checked_sub(skipped as u64)
+        at.checked_mul(BEAT_BYTES as u64)?.checked_sub(skipped as u64)
     })
 }
 

@@ -110,9 +110,7 @@ impl StreamFindings {
     /// Diagnosis of the first mismatched chunk, or of the length.
     pub fn diagnosis(&self) -> Option<&Diagnosis> {
         let first = self.chunks.first();
-        first
-            .and_then(|chunk| chunk.diagnosis.as_ref())
-            .or(self.length.as_ref())
+        first.and_then(|chunk| chunk.diagnosis.as_ref()).or(self.length.as_ref())
     }
 }
 
@@ -144,12 +142,7 @@ pub struct StreamVerifier {
 impl StreamVerifier {
     /// Misplaced data are searched for among the `chunks` of the medium.
     pub fn new(layout: ExpectedLayout, chunk_bytes: u64, chunks: u64) -> StreamVerifier {
-        StreamVerifier {
-            layout,
-            chunk_bytes,
-            chunks,
-            ..StreamVerifier::default()
-        }
+        StreamVerifier { layout, chunk_bytes, chunks, ..StreamVerifier::default() }
     }
 
     pub fn check(&mut self, chunk: &[u8]) {
@@ -228,9 +221,7 @@ impl StreamVerifier {
             };
             // Of the first mismatched chunk only.
             let next = self.next.take();
-            let other = next
-                .as_ref()
-                .map(|(beat, bytes)| ReadChunk::new(*beat, bytes));
+            let other = next.as_ref().map(|(beat, bytes)| ReadChunk::new(*beat, bytes));
             let chunk = ReadChunk::new(saved.first_beat, &saved.bytes);
             findings.chunks.push(MismatchedChunk {
                 at_byte: saved.at_byte,

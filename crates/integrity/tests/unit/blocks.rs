@@ -47,10 +47,7 @@ fn accounted(report: &VerifyReport) -> u64 {
 fn check(verifier: &Verifier, buffer: &[u8], offset: u64, expected: Expected) -> Option<Finding> {
     let mut report = VerifyReport::default();
     verifier.check(buffer, offset, |_| expected, &mut report);
-    assert_eq!(
-        accounted(&report),
-        buffer.len() as u64 / u64::from(verifier.interval_bytes)
-    );
+    assert_eq!(accounted(&report), buffer.len() as u64 / u64::from(verifier.interval_bytes));
     let first = report.first_findings();
     assert_eq!(report.findings() == 0, first.is_empty());
     first.first().copied()
@@ -307,14 +304,8 @@ fn zero_payloads_are_zero() {
     let mut block = written(&verifier, HERE, 3);
     assert!(block[64..].iter().all(|&byte| byte == 0));
     block[4000] = 0x80;
-    let corrupt = FindingKind::Corrupt {
-        first_bad_byte: 4000,
-        flipped_bits: Some(1),
-    };
-    assert_eq!(
-        kind(&verifier, &block, Expected::Generation(3)),
-        Some(corrupt)
-    );
+    let corrupt = FindingKind::Corrupt { first_bad_byte: 4000, flipped_bits: Some(1) };
+    assert_eq!(kind(&verifier, &block, Expected::Generation(3)), Some(corrupt));
     block[..64].fill(0);
     let lost = FindingKind::Lost(FoundInstead::ForeignBytes);
     assert_eq!(kind(&verifier, &block, Expected::Generation(3)), Some(lost));
@@ -328,10 +319,7 @@ fn a_wiped_header_is_corruption() {
         let mut block = written(&verifier, HERE, 3);
         block[..64].fill(0);
         let found = kind(&verifier, &block, Expected::Generation(3));
-        let corrupt = FindingKind::Corrupt {
-            first_bad_byte: 0,
-            flipped_bits: None,
-        };
+        let corrupt = FindingKind::Corrupt { first_bad_byte: 0, flipped_bits: None };
         assert_eq!(found, Some(corrupt), "{interval}");
     }
 }
@@ -361,23 +349,13 @@ fn every_block_of_a_buffer_is_checked() {
     let mut findings = VerifyReport::default();
     verifier.check(&buffer, HERE, |_| Expected::Generation(1), &mut findings);
     assert_eq!(
-        (
-            findings.findings(),
-            findings.judged_blocks(),
-            findings.count(MismatchClass::Corrupt)
-        ),
+        (findings.findings(), findings.judged_blocks(), findings.count(MismatchClass::Corrupt)),
         (2, 8, 2)
     );
     let first = findings.first_findings();
     let found: Vec<_> = first.iter().map(|f| (f.offset_bytes, f.kind)).collect();
-    let flip = |first_bad_byte| FindingKind::Corrupt {
-        first_bad_byte,
-        flipped_bits: Some(1),
-    };
-    assert_eq!(
-        found,
-        [(HERE + 512 * 3, flip(100)), (HERE + 512 * 7, flip(511))]
-    );
+    let flip = |first_bad_byte| FindingKind::Corrupt { first_bad_byte, flipped_bits: Some(1) };
+    assert_eq!(found, [(HERE + 512 * 3, flip(100)), (HERE + 512 * 7, flip(511))]);
     let first = first[0].to_string();
     assert!(first.contains("1 bit flipped"), "{first}");
 }
@@ -396,11 +374,7 @@ fn findings_are_counted_beyond_the_limit() {
     (70..140).for_each(|i| second.push(one(i)));
     first.merge(&second);
     assert_eq!(
-        (
-            first.count(MismatchClass::Lost),
-            first.findings(),
-            first.first_findings().len()
-        ),
+        (first.count(MismatchClass::Lost), first.findings(), first.first_findings().len()),
         (210, 210, VerifyReport::KEPT)
     );
     assert_eq!(second.first_findings().len(), VerifyReport::KEPT);
@@ -418,17 +392,10 @@ fn intervals_fit_the_blocks() {
         (512, 1536, None, 512),
         (131_072, 131_072, Some(65_536), 65_536),
     ] {
-        assert_eq!(
-            interval_for(common, align, chosen),
-            Ok(interval),
-            "{common} {align}"
-        );
+        assert_eq!(interval_for(common, align, chosen), Ok(interval), "{common} {align}");
     }
     for (chosen, align) in [(8192, 4096), (1000, 4096), (256, 4096), (4096, 512)] {
-        assert!(
-            interval_for(4096, align, Some(chosen)).is_err(),
-            "{chosen} {align}"
-        );
+        assert!(interval_for(4096, align, Some(chosen)).is_err(), "{chosen} {align}");
     }
     assert!(Verifier::new(1, 0, DataPattern::Zero).is_err());
 }

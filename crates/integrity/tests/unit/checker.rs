@@ -48,10 +48,7 @@ fn the_read_back_continues_after_a_write_that_never_completed() {
         }
     }
     let read: Vec<_> = std::iter::from_fn(|| next_read_back(&mut checker)).collect();
-    assert_eq!(
-        read,
-        [(at(0), 2 * BLOCK), (at(4), BLOCK), (at(6), 2 * BLOCK)]
-    );
+    assert_eq!(read, [(at(0), 2 * BLOCK), (at(4), BLOCK), (at(6), 2 * BLOCK)]);
     let report = checker.report();
     assert_eq!(report.not_judged()[&Unjudged::WriteFailed], 2);
     assert!(report.is_clean() && report.judged_blocks() == 0);
@@ -99,12 +96,9 @@ fn what_memory_supplies_is_no_proof() {
 /// judged elsewhere. Whole, and absent, are right in both.
 #[test]
 fn a_failed_atomic_write_is_whole_or_absent() {
-    for (kept_bytes, atomic, torn) in [
-        (1024, true, 1),
-        (1024, false, 0),
-        (BLOCK, true, 0),
-        (0, true, 0),
-    ] {
+    for (kept_bytes, atomic, torn) in
+        [(1024, true, 1), (1024, false, 0), (BLOCK, true, 0), (0, true, 0)]
+    {
         let mut checker = writer_of(atomic);
         assert_eq!(checker.begin(true, 0, BLOCK), Begin::Begun);
         let mut block = vec![0; BLOCK as usize];
@@ -115,11 +109,7 @@ fn a_failed_atomic_write_is_whole_or_absent() {
         checker.finish_read(0, BLOCK, Some(&block), true);
         let report = checker.report();
         let found = report.count(MismatchClass::Torn);
-        assert_eq!(
-            (found, report.intact_blocks),
-            (torn, u64::from(atomic) - torn),
-            "{kept_bytes}"
-        );
+        assert_eq!((found, report.intact_blocks), (torn, u64::from(atomic) - torn), "{kept_bytes}");
         let unjudged = report.not_judged().get(&Unjudged::WriteFailed).copied();
         assert_eq!(unjudged.unwrap_or(0), u64::from(!atomic));
     }

@@ -8,15 +8,9 @@ fn patterns_are_parsed_and_printed() {
     assert_eq!("zero".parse(), Ok(DataPattern::Zero));
     let pattern: DataPattern = "compress=2.5".parse().unwrap();
     assert_eq!(pattern.to_string(), "compress=2.5");
-    assert_eq!(
-        pattern.data_class(),
-        DataClass::Compressible { permille: 400 }
-    );
+    assert_eq!(pattern.data_class(), DataClass::Compressible { permille: 400 });
     assert_eq!(DataPattern::Zero.data_class(), DataClass::Zero);
-    assert_eq!(
-        DataPattern::default().data_class(),
-        DataClass::Incompressible
-    );
+    assert_eq!(DataPattern::default().data_class(), DataClass::Incompressible);
     for bad in [
         "",
         "random",
@@ -29,17 +23,8 @@ fn patterns_are_parsed_and_printed() {
     ] {
         assert!(bad.parse::<DataPattern>().is_err(), "{bad:?}");
     }
-    for bad in [
-        "compress=20.1",
-        "compress=-2",
-        "compress=nan",
-        "compress=inf",
-        "compress=1e300",
-    ] {
-        assert!(
-            matches!(bad.parse::<DataPattern>(), Err(DataError::BadRatio { .. })),
-            "{bad:?}"
-        );
+    for bad in ["compress=20.1", "compress=-2", "compress=nan", "compress=inf", "compress=1e300"] {
+        assert!(matches!(bad.parse::<DataPattern>(), Err(DataError::BadRatio { .. })), "{bad:?}");
     }
 }
 
@@ -65,10 +50,7 @@ fn a_share_of_the_buffers_repeats() {
             })
             .collect();
         let repeated = 100.0 - distinct.len() as f64 / 40.0;
-        assert!(
-            (repeated - f64::from(percent)).abs() < 2.5,
-            "{percent}: {repeated}"
-        );
+        assert!((repeated - f64::from(percent)).abs() < 2.5, "{percent}: {repeated}");
     }
 }
 
@@ -93,14 +75,7 @@ fn patterns() -> impl Strategy<Value = DataPattern> {
 #[test]
 fn repeats_of_a_working_set_are_of_its_blocks() {
     let filler = Filler::new(DataPattern::Incompressible, 1, 0);
-    let mut filler = filler.with_repeats(
-        RepeatedData {
-            percent: 60,
-            blocks: 20,
-        },
-        1,
-        0,
-    );
+    let mut filler = filler.with_repeats(RepeatedData { percent: 60, blocks: 20 }, 1, 0);
     let mut times: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
     for _ in 0..2000 {
         let mut buffer = vec![0; 512];
@@ -109,10 +84,7 @@ fn repeats_of_a_working_set_are_of_its_blocks() {
     }
     let repeated: Vec<u32> = times.values().copied().filter(|&times| times > 1).collect();
     assert_eq!(repeated.len(), 20);
-    assert!(
-        (1150..1300).contains(&repeated.iter().sum::<u32>()),
-        "{repeated:?}"
-    );
+    assert!((1150..1300).contains(&repeated.iter().sum::<u32>()), "{repeated:?}");
     assert!(repeated.iter().all(|&times| times > 25), "{repeated:?}");
 }
 

@@ -1,10 +1,7 @@
 use super::*;
 
 fn run(first: u64, end: u64, origin: OriginClass) -> MismatchRun<OriginClass> {
-    MismatchRun {
-        granules: first..end,
-        origin,
-    }
+    MismatchRun { granules: first..end, origin }
 }
 
 #[test]

@@ -18,9 +18,7 @@ impl Oracle {
         z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         let high = z ^ z >> 31;
         let bit = |i: usize| if i < 64 { seed >> i } else { high >> (i - 64) } & 1 == 1;
-        Oracle {
-            flip_flops: std::array::from_fn(bit),
-        }
+        Oracle { flip_flops: std::array::from_fn(bit) }
     }
 
     fn clock(&mut self) {
@@ -86,10 +84,7 @@ fn the_first_beats_are_these() {
 fn the_stream_is_that_of_the_flip_flops() {
     for seed in [0, 1, u64::MAX, 0x0123_4567_89ab_cdef] {
         let oracle = Oracle::stream(seed, 1280);
-        assert!(
-            made(Pattern::new(seed), 0, oracle.len()) == oracle,
-            "{seed:#x}"
-        );
+        assert!(made(Pattern::new(seed), 0, oracle.len()) == oracle, "{seed:#x}");
         assert_eq!(Pattern::new(seed).at(0).check(&oracle), Ok(()));
     }
 }

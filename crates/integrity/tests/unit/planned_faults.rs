@@ -41,13 +41,7 @@ struct Drive {
 
 impl Drive {
     fn new(faults: Faults) -> Drive {
-        Drive {
-            memory: Memory {
-                bytes: vec![0; 16 * BLOCK],
-                data: Vec::new(),
-            },
-            faults,
-        }
+        Drive { memory: Memory { bytes: vec![0; 16 * BLOCK], data: Vec::new() }, faults }
     }
 
     fn of(fault: BenchFault, nth: u64) -> Drive {
@@ -55,21 +49,16 @@ impl Drive {
     }
 
     fn begin(&mut self, op: Op, block: usize, len_bytes: usize) -> Execution {
-        let command = Command {
-            op,
-            offset_bytes: (block * BLOCK) as u64,
-            len_bytes: len_bytes as u32,
-        };
+        let command =
+            Command { op, offset_bytes: (block * BLOCK) as u64, len_bytes: len_bytes as u32 };
         let Ok(execution) = self.faults.begin(command, &mut self.memory);
         execution
     }
 
     fn write(&mut self, block: usize, data: &[u8]) {
         self.memory.data = data.to_vec();
-        if let Execution::Execute {
-            offset_bytes,
-            len_bytes,
-        } = self.begin(Op::Write, block, data.len())
+        if let Execution::Execute { offset_bytes, len_bytes } =
+            self.begin(Op::Write, block, data.len())
         {
             let data = self.memory.data[..len_bytes as usize].to_vec();
             let Ok(()) = self.memory.write(offset_bytes, &data);
@@ -124,23 +113,10 @@ fn commands_without_a_fault_are_executed_as_submitted_and_counted() {
     drive.write(0, &blocks(1, 2));
     drive.write(2, &blocks(2, 1));
     assert_eq!(drive.read(0, 3), [blocks(1, 2), blocks(2, 1)].concat());
-    assert_eq!(
-        drive.begin(Op::Flush, 0, 0),
-        Execution::Execute {
-            offset_bytes: 0,
-            len_bytes: 0
-        }
-    );
+    assert_eq!(drive.begin(Op::Flush, 0, 0), Execution::Execute { offset_bytes: 0, len_bytes: 0 });
     drive.begin(Op::Discard, 0, 512);
-    let counts = Counts {
-        reads: 1,
-        writes: 2,
-        flushes: 1,
-    };
-    assert_eq!(
-        (drive.faults.counts(), drive.faults.triggered()),
-        (counts, 0)
-    );
+    let counts = Counts { reads: 1, writes: 2, flushes: 1 };
+    assert_eq!((drive.faults.counts(), drive.faults.triggered()), (counts, 0));
     // The third write is dropped, and after arming the third again.
     for _ in 0..2 {
         drive.write(5, &blocks(9, 1));

@@ -30,11 +30,8 @@ pub(super) struct Stops {
     watches: Mutex<u64>,
 }
 
-pub(super) static STOPS: Stops = Stops {
-    look_from: AtomicU64::new(NEVER),
-    stopped: AtomicU64::new(0),
-    watches: Mutex::new(0),
-};
+pub(super) static STOPS: Stops =
+    Stops { look_from: AtomicU64::new(NEVER), stopped: AtomicU64::new(0), watches: Mutex::new(0) };
 
 impl Stops {
     /// The running time at a reading of the raw clock.
@@ -94,10 +91,7 @@ impl StopWatch {
         if named.stack_size(64 << 10).spawn(pulse).is_err() {
             STOPS.end();
         }
-        StopWatch {
-            before: STOPS.stopped.load(Ordering::Acquire),
-            ended,
-        }
+        StopWatch { before: STOPS.stopped.load(Ordering::Acquire), ended }
     }
 
     /// Time for which the process did not run since the watch began.

@@ -32,8 +32,5 @@ fn a_slot_in_flight_cannot_be_submitted_again() {
 
 #[test]
 fn unavailable_memory_is_an_error() {
-    assert!(matches!(
-        Buffers::new(u32::MAX, u32::MAX),
-        Err(TargetError::Buffers { .. })
-    ));
+    assert!(matches!(Buffers::new(u32::MAX, u32::MAX), Err(TargetError::Buffers { .. })));
 }

@@ -12,11 +12,7 @@ fn the_clock_agrees_with_the_kernel_and_is_monotonic() {
         last = now;
     }
     clock.wait_until(clock.now() + Nanos::from_millis(30));
-    assert!(
-        clock.drift_ppm().abs() < 500.0,
-        "drift {} ppm",
-        clock.drift_ppm()
-    );
+    assert!(clock.drift_ppm().abs() < 500.0, "drift {} ppm", clock.drift_ppm());
 }
 
 /// A process that is stopped by a signal for two seconds: its clock stands still, whichever thread
@@ -27,19 +23,14 @@ fn the_clock_stands_still_while_the_process_is_stopped() {
     const IS_CHILD: &str = "ASSAY_TEST_STOPPED_CHILD";
     const STOP: Nanos = Nanos::from_secs(2);
     const LONGEST_WAIT: Nanos = Nanos::from_secs(1);
-    let name = std::thread::current()
-        .name()
-        .expect("the test's name")
-        .to_owned();
+    let name = std::thread::current().name().expect("the test's name").to_owned();
     if std::env::var_os(IS_CHILD).is_none() {
         let program = std::env::current_exe().unwrap();
         let mut command = std::process::Command::new(program);
-        let mut child = (command
-            .args(["--exact", &name, "--nocapture"])
-            .env(IS_CHILD, "1"))
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+        let mut child = (command.args(["--exact", &name, "--nocapture"]).env(IS_CHILD, "1"))
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut line = String::new();
         let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
         while !line.contains("begins") {
@@ -91,10 +82,7 @@ fn drift_excludes_preemption() {
     let clock = Clock::monotonic();
     let Some(tsc) = clock.tsc else { return };
     let fast = Clock {
-        tsc: Some(Tsc {
-            ns_per_tick_q32: tsc.ns_per_tick_q32 + tsc.ns_per_tick_q32 / 1000,
-            ..tsc
-        }),
+        tsc: Some(Tsc { ns_per_tick_q32: tsc.ns_per_tick_q32 + tsc.ns_per_tick_q32 / 1000, ..tsc }),
         ..clock
     };
     let stop = AtomicBool::new(false);

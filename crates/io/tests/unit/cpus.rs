@@ -2,13 +2,9 @@ use super::*;
 
 #[test]
 fn cpu_lists_are_parsed_as_by_taskset() {
-    for (text, shown) in [
-        ("0", "0"),
-        ("3,1,2", "1-3"),
-        ("0-3,8", "0-3,8"),
-        ("5-5,5", "5"),
-        ("1, 3", "1,3"),
-    ] {
+    for (text, shown) in
+        [("0", "0"), ("3,1,2", "1-3"), ("0-3,8", "0-3,8"), ("5-5,5", "5"), ("1, 3", "1,3")]
+    {
         assert_eq!(text.parse::<CpuList>().unwrap().to_string(), shown);
     }
     for text in ["", "a", "3-1", "1-", ",1", "-1", "0-99999", "4294967296"] {

@@ -2,13 +2,7 @@ use super::*;
 
 #[test]
 fn advice_does_not_change_tables() {
-    for len in [
-        0,
-        1,
-        (WORTH_BYTES / 4) - 1,
-        WORTH_BYTES / 4,
-        WORTH_BYTES / 4 + 777,
-    ] {
+    for len in [0, 1, (WORTH_BYTES / 4) - 1, WORTH_BYTES / 4, WORTH_BYTES / 4 + 777] {
         let mut table = vec![0_u32; len];
         prefer_huge_pages(&table);
         assert!(table.iter().all(|&entry| entry == 0));

@@ -44,14 +44,7 @@ fn pages_that_stay_are_memory_of_the_host() {
     // SAFETY: a new mapping at an address of the kernel's choice, never accessed, unmapped below.
     let base = unsafe {
         let flags = rustix::mm::MapFlags::SHARED;
-        rustix::mm::mmap(
-            std::ptr::null_mut(),
-            bytes,
-            rustix::mm::ProtFlags::READ,
-            flags,
-            &file,
-            0,
-        )
+        rustix::mm::mmap(std::ptr::null_mut(), bytes, rustix::mm::ProtFlags::READ, flags, &file, 0)
     }
     .expect("a mapping");
     // SAFETY: the mapping made above.

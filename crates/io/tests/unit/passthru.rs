@@ -5,19 +5,13 @@ fn statuses_map_to_block_layer_errors() {
     let result = |status: u16| NvmeCommands::decode(3 | 512 << 32, i32::from(status)).result;
     assert_eq!(result(0), 512);
     assert_eq!(result(StatusCode::UNRECOVERED_READ_ERROR.0), -libc::ENODATA);
-    assert_eq!(
-        result(StatusCode::LBA_OUT_OF_RANGE.0 | 0x4000),
-        -libc::EREMOTEIO
-    );
+    assert_eq!(result(StatusCode::LBA_OUT_OF_RANGE.0 | 0x4000), -libc::EREMOTEIO);
     assert_eq!(result(StatusCode::GUARD_CHECK_ERROR.0), -libc::EILSEQ);
     assert_eq!(result(StatusCode::INTERNAL_ERROR.0), -libc::EIO);
     assert_eq!(NvmeCommands::decode(3, -libc::EINVAL).result, -libc::EINVAL);
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a command is encoded, and no drive is opened"
-)]
+#[expect(clippy::disallowed_methods, reason = "a command is encoded, and no drive is opened")]
 fn commands(protection: Option<Protection>) -> NvmeCommands {
     NvmeCommands {
         drive: DriveHandle::new("null", std::fs::File::open("/dev/null").unwrap(), 512).unwrap(),
@@ -41,10 +35,8 @@ fn zone_append_names_the_begin_of_the_zone() {
         fua: false,
         priority: 0,
     };
-    let mut commands = NvmeCommands {
-        append_zone_bytes: NonZeroU64::new(2 << 20),
-        ..commands(None)
-    };
+    let mut commands =
+        NvmeCommands { append_zone_bytes: NonZeroU64::new(2 << 20), ..commands(None) };
     let built = commands.entry(&io, std::ptr::null_mut(), false);
     // SAFETY: an entry is 128 bytes of plain numbers.
     let bytes: [u8; 128] = unsafe { std::mem::transmute(built) };
@@ -121,8 +113,5 @@ fn ranges_of_abandoned_commands_are_never_freed() {
     };
     commands.entry(&discard, std::ptr::null_mut(), false);
     commands.abandon();
-    assert!(
-        commands.ranges.is_empty(),
-        "nothing is left that could be freed"
-    );
+    assert!(commands.ranges.is_empty(), "nothing is left that could be freed");
 }

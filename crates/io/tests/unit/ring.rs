@@ -29,10 +29,7 @@ unsafe impl Encode for Reads {
     }
 
     fn decode(user_data: u64, result: i32) -> Completion {
-        Completion {
-            slot: user_data as u32,
-            result,
-        }
+        Completion { slot: user_data as u32, result }
     }
 
     fn drop_cached(&self, _offset_bytes: u64, _len_bytes: u64) -> ReadSource {
@@ -50,19 +47,9 @@ unsafe impl Encode for Reads {
 
 fn reads() -> (RingTarget<Reads>, PipeWriter, Rc<Cell<bool>>) {
     let (pipe, writer) = io::pipe().unwrap();
-    let ring = Ring::new(
-        "pipe",
-        &[pipe.as_raw_fd()],
-        2,
-        4096,
-        &UringOptions::default(),
-    )
-    .unwrap();
+    let ring = Ring::new("pipe", &[pipe.as_raw_fd()], 2, 4096, &UringOptions::default()).unwrap();
     let abandoned = Rc::new(Cell::new(false));
-    let encoder = Reads {
-        _pipe: pipe,
-        abandoned: Rc::clone(&abandoned),
-    };
+    let encoder = Reads { _pipe: pipe, abandoned: Rc::clone(&abandoned) };
     (RingTarget::over(ring, encoder), writer, abandoned)
 }
 

@@ -68,10 +68,7 @@ fn waiting_ends_at_its_time_and_errors_are_of_their_io() {
     target.reap(1, until, &mut out).unwrap();
     assert!(out.is_empty() && target.now() >= until);
     // Longer than its buffer; beyond the end of the file.
-    let long = Io {
-        len_bytes: 8192,
-        ..io(Op::Write, 0, 0)
-    };
+    let long = Io { len_bytes: 8192, ..io(Op::Write, 0, 0) };
     target.submit(&[long, io(Op::Read, 1, 64)]).unwrap();
     target.reap(2, Nanos::MAX, &mut out).unwrap();
     out.sort_by_key(|completion| completion.slot);
@@ -85,25 +82,15 @@ fn writes_reach_the_file_and_flushes_complete() {
     let mut target = ThreadsTarget::new(drive, 4, 4096, BlockingCalls::new(true, true)).unwrap();
     target.buffer(2).unwrap().fill(0xaa);
     let mut out = Vec::new();
-    let write = Io {
-        fua: true,
-        priority: 0,
-        ..io(Op::Write, 2, 5)
-    };
+    let write = Io { fua: true, priority: 0, ..io(Op::Write, 2, 5) };
     target.submit(&[write]).unwrap();
     target.reap(1, Nanos::MAX, &mut out).unwrap();
     target.submit(&[io(Op::Flush, 0, 0)]).unwrap();
     target.reap(1, Nanos::MAX, &mut out).unwrap();
     assert_eq!(out.len(), 2);
-    assert!(
-        std::fs::read(&path).unwrap()[5 * 4096..6 * 4096]
-            .iter()
-            .all(|&byte| byte == 0xaa)
-    );
+    assert!(std::fs::read(&path).unwrap()[5 * 4096..6 * 4096].iter().all(|&byte| byte == 0xaa));
     // Dropped with I/Os in flight: it waits for them.
-    target
-        .submit(&[io(Op::Read, 0, 0), io(Op::Read, 1, 1)])
-        .unwrap();
+    target.submit(&[io(Op::Read, 0, 0), io(Op::Read, 1, 1)]).unwrap();
     drop(target);
 }
 
@@ -132,10 +119,7 @@ fn atomic_writes_are_refused_where_nothing_promises_them() {
             threads.reap(1, until, out).unwrap();
         });
         assert_eq!(done, expected);
-        let options = UringOptions {
-            atomic_writes: atomic,
-            ..UringOptions::default()
-        };
+        let options = UringOptions { atomic_writes: atomic, ..UringOptions::default() };
         let Ok(mut ring) = UringTarget::new(open(), 1, 4096, options) else {
             continue;
         };

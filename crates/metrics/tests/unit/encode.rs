@@ -3,13 +3,7 @@ use super::*;
 #[test]
 fn families_have_help_type_and_unit_before_their_samples() {
     let mut encoder = Encoder::default();
-    encoder.family(
-        "a_reads",
-        FamilyKind::Counter,
-        "",
-        "drive",
-        "Reads \\ \"all\"\nof them.",
-    );
+    encoder.family("a_reads", FamilyKind::Counter, "", "drive", "Reads \\ \"all\"\nof them.");
     encoder.sample("_total", &[("drive", "a\"b\\c\nd\x07")], 12.0);
     encoder.family("a_seconds", FamilyKind::Gauge, "seconds", "", "Time.");
     encoder.sample("", &[], 0.000_000_5);

@@ -46,33 +46,19 @@ fn live() -> LiveSnapshot {
         temperature_c: Some(61.5),
         power_mw: Some(5200),
         throttled: Some(true),
-        condition: Some(DriveCondition {
-            label: CONDITIONS[4],
-            details: None,
-        }),
+        condition: Some(DriveCondition { label: CONDITIONS[4], details: None }),
         drive_time: Nanos::from_secs(90),
         speed_up: Some(45.5),
         ..DriveSnapshot::default()
     };
-    let empty = DriveSnapshot {
-        label: "b".into(),
-        ..DriveSnapshot::default()
-    };
+    let empty = DriveSnapshot { label: "b".into(), ..DriveSnapshot::default() };
     LiveSnapshot {
         suite: "quick".into(),
         elapsed: Nanos::from_secs(20),
         left: Nanos::from_secs(40),
         done_share: 0.25,
-        cells: CellCounts {
-            done: 2,
-            skipped: 1,
-            failed: 0,
-            left: 8,
-        },
-        host: Some(HostLoad {
-            user_pct: 25.0,
-            ..HostLoad::default()
-        }),
+        cells: CellCounts { done: 2, skipped: 1, failed: 0, left: 8 },
+        host: Some(HostLoad { user_pct: 25.0, ..HostLoad::default() }),
         warning_counts: [("not-steady".to_owned(), 2)].into(),
         drives: vec![full, empty],
         ..LiveSnapshot::default()
@@ -92,25 +78,13 @@ fn figures_have_base_units() {
     for (start, value) in [
         (format!("assay_reads_total{drive}}}"), 1000.0),
         (format!("assay_read_bytes_total{drive}}}"), 4_096_000.0),
-        (
-            format!("assay_written_bytes_per_second{drive}}}"),
-            1_024_000.0,
-        ),
+        (format!("assay_written_bytes_per_second{drive}}}"), 1_024_000.0),
         (format!("assay_temperature_celsius{drive}}}"), 61.5),
         (format!("assay_power_watts{drive}}}"), 5.2),
-        (
-            format!("assay_read_latency_seconds{drive},quantile=\"0.99\"}}"),
-            0.0002,
-        ),
+        (format!("assay_read_latency_seconds{drive},quantile=\"0.99\"}}"), 0.0002),
         (format!("assay_read_latency_seconds_count{drive}}}"), 1000.0),
-        (
-            format!("assay_drive_phase{drive},phase=\"measuring\"}}"),
-            1.0,
-        ),
-        (
-            format!("assay_drive_state{drive},state=\"thermal throttling\"}}"),
-            1.0,
-        ),
+        (format!("assay_drive_phase{drive},phase=\"measuring\"}}"), 1.0),
+        (format!("assay_drive_state{drive},state=\"thermal throttling\"}}"), 1.0),
         (format!("assay_drive_state{drive},state=\"fresh\"}}"), 0.0),
         ("assay_cells{status=\"left\"}".to_owned(), 8.0),
         ("assay_warnings_total{code=\"not-steady\"}".to_owned(), 2.0),
@@ -171,9 +145,7 @@ print(sum(len(family.samples) for family in strict(text)) == sum(len(family.samp
 ";
     // The system's own has Debian's module.
     let has_parser = |python: &&str| {
-        let probe = Command::new(python)
-            .args(["-c", "import prometheus_client"])
-            .output();
+        let probe = Command::new(python).args(["-c", "import prometheus_client"]).output();
         probe.is_ok_and(|probe| probe.status.success())
     };
     let Some(python) = ["/usr/bin/python3", "python3"].into_iter().find(has_parser) else {
@@ -184,18 +156,11 @@ print(sum(len(family.samples) for family in strict(text)) == sum(len(family.samp
     let path = folder.path().join("metrics");
     std::fs::write(&path, text(&live(), &RunIdentity::default())).unwrap();
     let input = std::fs::File::open(&path).unwrap();
-    let output = Command::new(python)
-        .args(["-c", script])
-        .stdin(input)
-        .output()
-        .unwrap();
+    let output = Command::new(python).args(["-c", script]).stdin(input).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
     let printed = String::from_utf8(output.stdout).unwrap();
-    let expected = format!(
-        "{}\n2 counter\ncelsius\na \"quoted\" \\ drive\nTrue\n",
-        FAMILIES.len()
-    );
+    let expected = format!("{}\n2 counter\ncelsius\na \"quoted\" \\ drive\nTrue\n", FAMILIES.len());
     assert_eq!(printed, expected);
 }
 
@@ -204,18 +169,9 @@ fn row(family: &Family) -> String {
         FamilyKind::Counter => format!("{}_total", family.name),
         _ => family.name.to_owned(),
     };
-    let labels: Vec<String> = family
-        .labels
-        .split(", ")
-        .filter(|l| !l.is_empty())
-        .map(|l| format!("`{l}`"))
-        .collect();
-    format!(
-        "| `{name}` | {} | {} | {} |",
-        family.kind.name(),
-        labels.join(", "),
-        family.help
-    )
+    let labels: Vec<String> =
+        family.labels.split(", ").filter(|l| !l.is_empty()).map(|l| format!("`{l}`")).collect();
+    format!("| `{name}` | {} | {} | {} |", family.kind.name(), labels.join(", "), family.help)
 }
 
 #[test]
@@ -224,10 +180,7 @@ fn docs_metrics_md_has_a_row_for_each_metric_and_no_other() {
     let document = std::fs::read_to_string(path).unwrap();
     // Those of fleets are another table, after these.
     let (of_runs, _) = document.split_once("\n## Fleets\n").unwrap();
-    let rows: Vec<&str> = of_runs
-        .lines()
-        .filter(|line| line.starts_with("| `assay_"))
-        .collect();
+    let rows: Vec<&str> = of_runs.lines().filter(|line| line.starts_with("| `assay_")).collect();
     let expected: Vec<String> = FAMILIES.iter().map(row).collect();
     assert_eq!(rows, expected, "\n{}", expected.join("\n"));
 }
@@ -257,24 +210,15 @@ fn the_dashboard_asks_for_what_there_is() {
         for target in targets {
             assert_eq!(target["datasource"]["uid"], "${datasource}");
             let expr = target["expr"].as_str().unwrap();
-            selectors(
-                &expr.replace("$__rate_interval", "1m"),
-                &mut |name, label| {
-                    let known = labels
-                        .get(name)
-                        .unwrap_or_else(|| panic!("no {name}: {expr}"));
-                    // Prometheus adds the name of its target.
-                    let exists = label == "instance" || known.contains(label);
-                    assert!(exists, "{name} has no label {label}: {expr}");
-                    used.insert(name.to_owned());
-                },
-            );
+            selectors(&expr.replace("$__rate_interval", "1m"), &mut |name, label| {
+                let known = labels.get(name).unwrap_or_else(|| panic!("no {name}: {expr}"));
+                // Prometheus adds the name of its target.
+                let exists = label == "instance" || known.contains(label);
+                assert!(exists, "{name} has no label {label}: {expr}");
+                used.insert(name.to_owned());
+            });
             let legend = target["legendFormat"].as_str().unwrap();
-            for label in legend
-                .split("{{")
-                .skip(1)
-                .map(|rest| rest.split("}}").next().unwrap())
-            {
+            for label in legend.split("{{").skip(1).map(|rest| rest.split("}}").next().unwrap()) {
                 let has = |name: &String| labels[name].contains(label);
                 assert!(label == "instance" || used.iter().any(has), "{legend}");
             }
@@ -290,9 +234,7 @@ fn labels_of_metrics(page: &str) -> BTreeMap<String, BTreeSet<String>> {
     for line in page.lines().filter(|line| line.starts_with("| `assay_")) {
         let fields: Vec<&str> = line.split('|').map(str::trim).collect();
         let name = fields[1].trim_matches('`');
-        let own = fields[3]
-            .split(',')
-            .map(|label| label.trim().trim_matches('`').to_owned());
+        let own = fields[3].split(',').map(|label| label.trim().trim_matches('`').to_owned());
         let mut labels: BTreeSet<String> = own.filter(|label| !label.is_empty()).collect();
         if name.starts_with("assay_fleet_") {
             labels.extend(["plan", "serial", "host"].map(str::to_owned));
@@ -313,9 +255,7 @@ fn selectors(expr: &str, found: &mut dyn FnMut(&str, &str)) {
                 let name = selector.name.as_deref().unwrap();
                 let matchers = &selector.matchers.matchers;
                 assert!(!matchers.is_empty(), "{name} is not selected by a variable");
-                matchers
-                    .iter()
-                    .for_each(|matcher| found(name, &matcher.name));
+                matchers.iter().for_each(|matcher| found(name, &matcher.name));
             }
             Expr::MatrixSelector(matrix) => walk(&Expr::VectorSelector(matrix.vs.clone()), found),
             Expr::Binary(binary) => {
@@ -326,9 +266,7 @@ fn selectors(expr: &str, found: &mut dyn FnMut(&str, &str)) {
                 walk(&aggregate.expr, found);
                 if let Some(LabelModifier::Include(labels)) = &aggregate.modifier {
                     let by = &labels.labels;
-                    walk(&aggregate.expr, &mut |name, _| {
-                        by.iter().for_each(|l| found(name, l))
-                    });
+                    walk(&aggregate.expr, &mut |name, _| by.iter().for_each(|l| found(name, l)));
                 }
             }
             Expr::Call(call) => call.args.args.iter().for_each(|arg| walk(arg, found)),
@@ -337,8 +275,5 @@ fn selectors(expr: &str, found: &mut dyn FnMut(&str, &str)) {
             other => panic!("{other:?}"),
         }
     }
-    walk(
-        &parse(expr).unwrap_or_else(|why| panic!("{expr}: {why}")),
-        found,
-    );
+    walk(&parse(expr).unwrap_or_else(|why| panic!("{expr}: {why}")), found);
 }

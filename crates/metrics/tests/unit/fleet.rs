@@ -27,17 +27,9 @@ fn a_task_shows_state_figures_and_shipment_of_each_drive() {
         errors: 7,
         temperature_c: Some(41.0),
     };
-    let waiting = DriveView {
-        suites: 2,
-        ..DriveView::default()
-    };
-    let text = of_task(
-        &identity,
-        &[
-            (&a, &measuring, &run),
-            (&b, &waiting, &RunFigures::default()),
-        ],
-    );
+    let waiting = DriveView { suites: 2, ..DriveView::default() };
+    let text =
+        of_task(&identity, &[(&a, &measuring, &run), (&b, &waiting, &RunFigures::default())]);
     insta::assert_snapshot!("fleet_task_metrics", text);
     assert!(text.starts_with(HEAD));
 }

@@ -85,8 +85,7 @@ fn slow_clients_hold_up_no_scrape() {
         // Each is closed, though it goes on sending.
         let begun = clock.now();
         let mut last = slow.pop().unwrap();
-        last.set_read_timeout(Some(std::time::Duration::from_millis(50)))
-            .unwrap();
+        last.set_read_timeout(Some(std::time::Duration::from_millis(50))).unwrap();
         let is_open = |error: &std::io::Error| error.kind() == ErrorKind::WouldBlock;
         while last.read(&mut [0]).is_err_and(|error| is_open(&error)) {
             let _ = last.write(b"x");
@@ -104,10 +103,7 @@ fn a_long_answer_arrives_whole() {
     thread::scope(|scope| {
         let _close = Close(&close);
         scope.spawn(|| {
-            let page = Page {
-                text: &|| "x".repeat(16 << 20),
-                hosts: &[],
-            };
+            let page = Page { text: &|| "x".repeat(16 << 20), hosts: &[] };
             serve(&listener, &close, &page).unwrap();
         });
         let ask = || {

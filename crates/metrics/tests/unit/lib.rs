@@ -34,11 +34,7 @@ fn other_addresses_are_refused_with_a_reason() {
 #[test]
 fn everything_else_is_a_file() {
     for text in ["assay.prom", "./host:9100", "/var/lib/x:1", "a:b", "a:"] {
-        assert_eq!(
-            destination(text).unwrap(),
-            Destination::File(text.into()),
-            "{text}"
-        );
+        assert_eq!(destination(text).unwrap(), Destination::File(text.into()), "{text}");
     }
 }
 

@@ -92,8 +92,7 @@ impl Controller {
         if let Some(sanitize) = self.background.sanitize.as_mut().filter(due) {
             sanitize.ended = true;
             let completed = event::SANITIZE_COMPLETED;
-            self.events
-                .raise(AsyncEventType::IO_SPECIFIC, completed, LogId::SANITIZE);
+            self.events.raise(AsyncEventType::IO_SPECIFIC, completed, LogId::SANITIZE);
         }
         let self_test = &mut self.background.self_test;
         if let Some(test) = self_test.take_if(|test| test.end_ns <= now_ns) {
@@ -104,8 +103,7 @@ impl Controller {
             let telemetry = self.drive.telemetry(Nanos(now_ns));
             let crossed = self.features.thresholds.is_crossed(&telemetry);
             if crossed && !self.background.crossed {
-                self.events
-                    .raise(AsyncEventType::SMART, event::TEMPERATURE, LogId::SMART);
+                self.events.raise(AsyncEventType::SMART, event::TEMPERATURE, LogId::SMART);
             }
             self.background.crossed = crossed;
         }
@@ -191,16 +189,14 @@ impl Controller {
     pub(super) fn sanitize_log(&mut self, now_ns: u64) -> SanitizeLog {
         let mut log = SanitizeLog::default();
         const NOT_REPORTED: u32 = u32::MAX;
-        log.set_progress(u16::MAX)
-            .set_estimates_s([NOT_REPORTED; 6]);
+        log.set_progress(u16::MAX).set_estimates_s([NOT_REPORTED; 6]);
         let Some(sanitize) = self.background.sanitize else {
             return log;
         };
         log.set_command(sanitize.command);
         if now_ns < sanitize.end_ns {
             let progress = progress(now_ns, sanitize.begin_ns, sanitize.end_ns, 65_536);
-            log.set_state(SanitizeState::IN_PROGRESS.0)
-                .set_progress(progress as u16);
+            log.set_state(SanitizeState::IN_PROGRESS.0).set_progress(progress as u16);
         } else {
             let written_bytes = self.drive.telemetry(Nanos(now_ns)).host_bytes_written;
             log.set_state(SanitizeState::COMPLETED.0)
@@ -225,11 +221,8 @@ impl Controller {
             _ => return Err(StatusCode::INVALID_FIELD),
         };
         StatusCode::SELF_TEST_IN_PROGRESS.fail_if(self.background.self_test.is_some())?;
-        self.background.self_test = Some(SelfTest {
-            code,
-            begin_ns: now_ns,
-            end_ns: now_ns + span_ns,
-        });
+        self.background.self_test =
+            Some(SelfTest { code, begin_ns: now_ns, end_ns: now_ns + span_ns });
         Ok(AdminOutcome::Done(0))
     }
 
@@ -243,10 +236,7 @@ impl Controller {
     /// Without `result`, an extended test reports the first media error of the drive.
     fn end_test(&mut self, code: SelfTestCode, now_ns: u64, result: Option<u8>) {
         let mut entry = SelfTestResult::default();
-        entry
-            .set_code(code.0)
-            .set_result(result.unwrap_or(0))
-            .set_power_on_hours(now_ns / HOUR_NS);
+        entry.set_code(code.0).set_result(result.unwrap_or(0)).set_power_on_hours(now_ns / HOUR_NS);
         let bad = self.drive.first_bad_byte();
         if let (None, SelfTestCode::EXTENDED, Some(bad)) = (result, code, bad) {
             let status = StatusCode::UNRECOVERED_READ_ERROR;
@@ -285,11 +275,7 @@ impl Controller {
     pub(crate) fn reset_background(&mut self, now_ns: u64) {
         self.background.crossed = false;
         self.background.health_ns = now_ns;
-        if self
-            .background
-            .self_test
-            .is_some_and(|test| test.code == SelfTestCode::SHORT)
-        {
+        if self.background.self_test.is_some_and(|test| test.code == SelfTestCode::SHORT) {
             self.abort_test(now_ns, ABORTED_BY_RESET);
         }
     }

@@ -37,18 +37,13 @@ impl AsyncEvents {
 
     pub(crate) fn withdraw(&mut self, cid: u16) -> bool {
         let index = self.requests.iter().position(|&request| request == cid);
-        index
-            .and_then(|index| self.requests.remove(index))
-            .is_some()
+        index.and_then(|index| self.requests.remove(index)).is_some()
     }
 
     /// Adds an event unless the same one is pending.
     pub(crate) fn raise(&mut self, event_type: AsyncEventType, information: u8, lid: LogId) {
         let mut event = AsyncEvent::default();
-        event
-            .set_event_type(event_type.0)
-            .set_information(information)
-            .set_lid(lid.0);
+        event.set_event_type(event_type.0).set_information(information).set_lid(lid.0);
         if self.pending.len() < MAX_PENDING && !self.pending.contains(&event) {
             self.pending.push_back(event);
         }
@@ -90,8 +85,7 @@ impl AsyncEvents {
         };
         self.masked &= !(1 << event_type.0);
         // The log page included them.
-        self.pending
-            .retain(|event| event.event_type() != event_type.0);
+        self.pending.retain(|event| event.event_type() != event_type.0);
     }
 
     fn next_unmasked(&self) -> Option<usize> {

@@ -127,9 +127,7 @@ fn table_of(drive: &Drive, transitions: &[(Nanos, u8)]) -> AutonomousTable {
         let idle_ms = (idle.0 - idle_ns).div_ceil(1_000_000);
         let mut entry = AutonomousTransition::default();
         // Limited to the 24 bits of the field.
-        entry
-            .set_state(state)
-            .set_idle_ms(idle_ms.clamp(1, 0xff_ffff) as u32);
+        entry.set_state(state).set_idle_ms(idle_ms.clamp(1, 0xff_ffff) as u32);
         let before = usize::from(state);
         for (to, known) in entries.iter_mut().zip(states).take(before).skip(from) {
             if known.operational || from > 0 {
@@ -198,11 +196,7 @@ impl Controller {
     }
 
     fn features(&self, is_current: bool) -> &Features {
-        if is_current {
-            &self.features
-        } else {
-            &self.default_features
-        }
+        if is_current { &self.features } else { &self.default_features }
     }
 
     /// Dword 0 of a feature. `value` is dword 11 of the command, which selects among some values.
@@ -219,10 +213,7 @@ impl Controller {
             FeatureId::POWER_MANAGEMENT => features.power.raw(),
             FeatureId::TEMPERATURE_THRESHOLD => {
                 let selected = TemperatureThreshold::from_raw(value);
-                let limits = features
-                    .thresholds
-                    .0
-                    .get(usize::from(selected.threshold_type()));
+                let limits = features.thresholds.0.get(usize::from(selected.threshold_type()));
                 let limit = limits.and_then(|limits| limits.get(usize::from(selected.sensor())));
                 u32::from(*limit.ok_or(StatusCode::INVALID_FIELD)?)
             }
@@ -239,20 +230,14 @@ impl Controller {
                 let current = is_current.then_some(self.interrupts.setting);
                 let setting = current.unwrap_or(features.coalescing);
                 let mut coalescing = InterruptCoalescing::default();
-                coalescing
-                    .set_threshold(setting.threshold)
-                    .set_time_100us(setting.time_100us)
-                    .raw()
+                coalescing.set_threshold(setting.threshold).set_time_100us(setting.time_100us).raw()
             }
             FeatureId::INTERRUPT_VECTOR => {
                 let selected = InterruptVector::from_raw(value).vector();
                 let disabled = self.interrupts.is_coalescing_disabled(selected);
                 let disabled = disabled.ok_or(StatusCode::INVALID_FIELD)?;
                 let mut vector = InterruptVector::default();
-                vector
-                    .set_vector(selected)
-                    .set_coalescing_disabled(disabled && is_current)
-                    .raw()
+                vector.set_vector(selected).set_coalescing_disabled(disabled && is_current).raw()
             }
             FeatureId::WRITE_ATOMICITY | FeatureId::TIMESTAMP => 0,
             FeatureId::ASYNC_EVENT => features.async_events.raw(),
@@ -285,10 +270,7 @@ impl Controller {
     fn queues_granted(&self, submission: u16, completion: u16) -> u32 {
         let most = self.queue_pairs - 1;
         let mut granted = NumberOfQueues::default();
-        granted
-            .set_submission(submission.min(most))
-            .set_completion(completion.min(most))
-            .raw()
+        granted.set_submission(submission.min(most)).set_completion(completion.min(most)).raw()
     }
 
     fn set_queues(&self, requested: NumberOfQueues) -> AdminResult {
@@ -335,8 +317,7 @@ impl Controller {
                 let (setting, vectors) = (InterruptVector::from_raw(value), self.vectors());
                 StatusCode::INVALID_FIELD.fail_if(setting.vector() >= vectors)?;
                 let disabled = setting.coalescing_disabled();
-                self.interrupts
-                    .disable_coalescing(setting.vector(), disabled);
+                self.interrupts.disable_coalescing(setting.vector(), disabled);
             }
             FeatureId::ASYNC_EVENT => {
                 self.features.async_events = AsyncEventConfig::from_raw(value)
@@ -422,8 +403,7 @@ impl Controller {
             true => chain(&self.features.table, self.drive.working_power_state()),
             false => Vec::new(),
         };
-        self.drive
-            .set_autonomous_transitions(Nanos(now_ns), &transitions);
+        self.drive.set_autonomous_transitions(Nanos(now_ns), &transitions);
     }
 
     fn set_host_thermal(&mut self, now_ns: u64, thermal: HostThermal) -> Result<(), StatusCode> {
@@ -433,10 +413,8 @@ impl Controller {
         let in_order = light == 0 || heavy == 0 || light < heavy;
         StatusCode::INVALID_FIELD.fail_if(!valid(light) || !valid(heavy) || !in_order)?;
         let celsius = |kelvin: u16| (kelvin > 0).then(|| f64::from(kelvin) - 273.0);
-        let throttling = HostThrottling {
-            light_celsius: celsius(light),
-            heavy_celsius: celsius(heavy),
-        };
+        let throttling =
+            HostThrottling { light_celsius: celsius(light), heavy_celsius: celsius(heavy) };
         self.drive.set_host_throttling(Nanos(now_ns), throttling);
         self.features.thermal = thermal;
         Ok(())
@@ -458,8 +436,7 @@ impl Controller {
             set.expect("the drive was in this state at power-on");
         }
         if old.thermal != HostThermal::default() {
-            self.drive
-                .set_host_throttling(Nanos(now_ns), HostThrottling::default());
+            self.drive.set_host_throttling(Nanos(now_ns), HostThrottling::default());
         }
         self.apply_autonomous(now_ns);
     }

@@ -38,9 +38,7 @@ impl Controller {
             lent = Some(attributes);
         }
         let page_bytes = self.page_bytes;
-        let bytes = lent
-            .as_ref()
-            .map(|lent| u64::from(lent.pages()) * page_bytes);
+        let bytes = lent.as_ref().map(|lent| u64::from(lent.pages()) * page_bytes);
         let done = self.drive.lend_host_memory(Nanos(command.now_ns), bytes);
         self.features.host_memory = lent.map(Box::new);
         Ok(AdminOutcome::DoneAt(done.0))
@@ -61,14 +59,10 @@ impl Controller {
         let mut described = 0;
         for number in 0..u64::from(count) {
             let mut descriptor = HostMemoryDescriptor::default();
-            let at = list
-                .checked_add(number * 16)
-                .ok_or(StatusCode::INVALID_FIELD)?;
+            let at = list.checked_add(number * 16).ok_or(StatusCode::INVALID_FIELD)?;
             memory.read(at, descriptor.as_bytes_mut())?;
-            let (address, len) = (
-                descriptor.address(),
-                u64::from(descriptor.pages()) * self.page_bytes,
-            );
+            let (address, len) =
+                (descriptor.address(), u64::from(descriptor.pages()) * self.page_bytes);
             let is_there =
                 address.is_multiple_of(self.page_bytes) && memory.is_mapped(address, len);
             StatusCode::INVALID_FIELD.fail_if(!is_there)?;

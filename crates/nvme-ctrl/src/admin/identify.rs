@@ -175,11 +175,7 @@ impl Controller {
 
     /// NQN of the subsystem: the same for each start of a server.
     pub fn nqn(&self) -> String {
-        let named = self
-            .options
-            .fabrics
-            .as_ref()
-            .and_then(|fabrics| fabrics.nqn.clone());
+        let named = self.options.fabrics.as_ref().and_then(|fabrics| fabrics.nqn.clone());
         named.unwrap_or_else(|| {
             let uuid = uuid_text(uuid(self.derived_id(0)));
             format!("nqn.2014-08.org.nvmexpress:uuid:{uuid}")
@@ -243,9 +239,7 @@ impl Controller {
     fn derived_id(&self, nonce: u64) -> [u8; 16] {
         let serial = &self.drive.identity().serial;
         let hash = |seed| {
-            let hash = serial
-                .bytes()
-                .fold(seed, |hash, byte| mix(hash, byte.into()));
+            let hash = serial.bytes().fold(seed, |hash, byte| mix(hash, byte.into()));
             if nonce == 0 { hash } else { mix(hash, nonce) }
         };
         let mut id = [0; 16];

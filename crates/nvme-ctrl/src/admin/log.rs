@@ -26,50 +26,26 @@ type LogPage = fn(&mut Controller, u64, &GetLogPage) -> Vec<u8>;
 
 /// Contents at a time in nanoseconds.
 const LOG_PAGES: [(LogId, LogPage); 16] = [
-    (LogId::SUPPORTED_PAGES, |controller, _, _| {
-        bytes(controller.supported_pages())
-    }),
+    (LogId::SUPPORTED_PAGES, |controller, _, _| bytes(controller.supported_pages())),
     (LogId::ERROR, |controller, _, _| controller.errors.page()),
-    (LogId::SMART, |controller, now_ns, _| {
-        bytes(controller.smart(now_ns))
-    }),
-    (LogId::FIRMWARE_SLOT, |controller, _, _| {
-        bytes(controller.firmware_slots())
-    }),
+    (LogId::SMART, |controller, now_ns, _| bytes(controller.smart(now_ns))),
+    (LogId::FIRMWARE_SLOT, |controller, _, _| bytes(controller.firmware_slots())),
     (LogId::CHANGED_NAMESPACES, |controller, _, get| {
         controller.events.changed_namespaces(!get.retain_event())
     }),
-    (LogId::COMMAND_EFFECTS, |controller, _, _| {
-        bytes(controller.effects())
-    }),
-    (LogId::SELF_TEST, |controller, now_ns, _| {
-        bytes(controller.self_test_log(now_ns))
-    }),
+    (LogId::COMMAND_EFFECTS, |controller, _, _| bytes(controller.effects())),
+    (LogId::SELF_TEST, |controller, now_ns, _| bytes(controller.self_test_log(now_ns))),
     (LogId::TELEMETRY_HOST, Controller::telemetry_log),
     (LogId::TELEMETRY_CONTROLLER, Controller::telemetry_log),
-    (LogId::ENDURANCE_GROUP, |controller, now_ns, _| {
-        bytes(controller.endurance_group_log(now_ns))
-    }),
-    (LogId::FDP_CONFIGURATIONS, |controller, _, _| {
-        controller.placement_configurations()
-    }),
-    (LogId::HANDLE_USAGE, |controller, _, _| {
-        controller.handle_usage()
-    }),
-    (LogId::FDP_STATISTICS, |controller, now_ns, _| {
-        bytes(controller.placement_statistics(now_ns))
-    }),
+    (LogId::ENDURANCE_GROUP, |controller, now_ns, _| bytes(controller.endurance_group_log(now_ns))),
+    (LogId::FDP_CONFIGURATIONS, |controller, _, _| controller.placement_configurations()),
+    (LogId::HANDLE_USAGE, |controller, _, _| controller.handle_usage()),
+    (LogId::FDP_STATISTICS, |controller, now_ns, _| bytes(controller.placement_statistics(now_ns))),
     (LogId::FDP_EVENTS, |controller, _, get| {
-        controller
-            .fdp_events
-            .page(get.log_specific() & HOST_EVENTS != 0)
+        controller.fdp_events.page(get.log_specific() & HOST_EVENTS != 0)
     }),
-    (LogId::SANITIZE, |controller, now_ns, _| {
-        bytes(controller.sanitize_log(now_ns))
-    }),
-    (LogId::OCP_SMART, |controller, now_ns, _| {
-        bytes(controller.ocp_smart(now_ns))
-    }),
+    (LogId::SANITIZE, |controller, now_ns, _| bytes(controller.sanitize_log(now_ns))),
+    (LogId::OCP_SMART, |controller, now_ns, _| bytes(controller.ocp_smart(now_ns))),
 ];
 
 fn bytes<T: Wire>(page: T) -> Vec<u8> {
@@ -92,9 +68,8 @@ impl Controller {
         StatusCode::INVALID_FIELD.fail_if(len > self.max_transfer_bytes || !is_valid_offset)?;
         let is_known = matches!(get.nsid(), 0 | NAMESPACE | NSID_ALL);
         StatusCode::INVALID_NAMESPACE.fail_if(lid == LogId::SMART && !is_known)?;
-        let supported = LOG_PAGES
-            .into_iter()
-            .find(|&(supported, _)| supported == lid && self.has_page(lid));
+        let supported =
+            LOG_PAGES.into_iter().find(|&(supported, _)| supported == lid && self.has_page(lid));
         let (_, contents) = supported.ok_or(StatusCode::INVALID_LOG_PAGE)?;
         let is_elsewhere = Controller::is_of_group(lid) && get.endurance_group() != ENDURANCE_GROUP;
         StatusCode::INVALID_FIELD.fail_if(is_elsewhere)?;
@@ -251,11 +226,7 @@ impl Controller {
             self.features.telemetry = text;
             self.features.telemetry_generation = self.features.telemetry_generation.wrapping_add(1);
         }
-        let text: &[u8] = if is_host_initiated {
-            &self.features.telemetry
-        } else {
-            &[]
-        };
+        let text: &[u8] = if is_host_initiated { &self.features.telemetry } else { &[] };
         let blocks = (text.len() / BLOCK_BYTES) as u16;
         let mut header = TelemetryHeader::default();
         header

@@ -261,10 +261,7 @@ fn write_entry<M: HostMemory + ?Sized>(
         // The limit of outstanding commands may have delayed the next fetch until now.
         sq.fetch_ns = sq.fetch_ns.max(at_ns);
     }
-    assert!(
-        sq.outstanding > 0,
-        "a completion without an outstanding command"
-    );
+    assert!(sq.outstanding > 0, "a completion without an outstanding command");
     sq.outstanding -= 1;
     let (address, phase) = cq.advance();
     entry.set_sq_head(sq.head as u16).set_phase(phase);

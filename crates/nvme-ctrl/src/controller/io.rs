@@ -89,10 +89,7 @@ impl Controller {
         let blocks = u64::from(entry.cdw12() & 0xffff) + 1;
         let end = slba.checked_add(blocks).filter(|&end| end <= self.blocks);
         end.ok_or(StatusCode::LBA_OUT_OF_RANGE)?;
-        Ok((
-            slba << self.block_shift,
-            (blocks << self.block_shift) as u32,
-        ))
+        Ok((slba << self.block_shift, (blocks << self.block_shift) as u32))
     }
 
     /// NVM 3.2.4, 3.2.6.
@@ -179,9 +176,7 @@ impl Controller {
         memory: &mut M,
     ) -> Result<(), StatusCode> {
         let opcode = NvmOpcode(entry.opcode());
-        let is_supported = self
-            .io_commands()
-            .any(|(supported, ..)| supported == opcode);
+        let is_supported = self.io_commands().any(|(supported, ..)| supported == opcode);
         StatusCode::INVALID_OPCODE.fail_if(!is_supported)?;
         if opcode == NvmOpcode::FLUSH && entry.nsid() == NSID_ALL && entry.fused() == 0 {
             self.check_media_access(now_ns)?;

@@ -123,14 +123,8 @@ impl Controller {
 
     #[cold]
     fn raise_doorbell_error(&mut self, now_ns: u64, information: u8) {
-        limited_event!(
-            Nanos(now_ns),
-            WARN,
-            information,
-            "the host wrote an invalid doorbell"
-        );
-        self.events
-            .raise(AsyncEventType::ERROR, information, LogId::ERROR);
+        limited_event!(Nanos(now_ns), WARN, information, "the host wrote an invalid doorbell");
+        self.events.raise(AsyncEventType::ERROR, information, LogId::ERROR);
         self.wake_ns = self.wake_ns.min(now_ns);
     }
 
@@ -164,9 +158,7 @@ impl Controller {
 
     pub(super) fn become_ready(&mut self) {
         self.ready_ns = u64::MAX;
-        let Registers {
-            cc, aqa, asq, acq, ..
-        } = self.registers;
+        let Registers { cc, aqa, asq, acq, .. } = self.registers;
         let attributes = AdminQueueAttributes::from_raw(aqa);
         self.page_bytes = PAGE_BYTES << cc.mps();
         let size = |less_one: u16| u32::from(less_one) + 1;
@@ -179,12 +171,7 @@ impl Controller {
     /// Controller Level Reset (Base 3.7.2): the admin queue registers keep their values.
     fn reset(&mut self, now_ns: u64) {
         let Registers { aqa, asq, acq, .. } = self.registers;
-        self.registers = Registers {
-            aqa,
-            asq,
-            acq,
-            ..Registers::default()
-        };
+        self.registers = Registers { aqa, asq, acq, ..Registers::default() };
         self.ready_ns = u64::MAX;
         self.wake_ns = u64::MAX;
         self.sqs.fill(None);

@@ -101,8 +101,7 @@ impl TestDriver {
     }
 
     pub fn write32(&mut self, offset: u64, value: u32) {
-        self.controller
-            .write_register(self.now, offset, 4, u64::from(value));
+        self.controller.write_register(self.now, offset, 4, u64::from(value));
     }
 
     pub fn status(&self) -> ControllerStatus {
@@ -146,21 +145,13 @@ impl TestDriver {
         let (sq, cq) = (self.pages(PAGE), self.pages(PAGE));
         let entries = 32;
         self.write32(register::AQA, (entries - 1) << 16 | (entries - 1));
-        self.controller
-            .write_register(self.now, register::ASQ, 8, sq);
-        self.controller
-            .write_register(self.now, register::ACQ, 8, cq);
+        self.controller.write_register(self.now, register::ASQ, 8, sq);
+        self.controller.write_register(self.now, register::ACQ, 8, cq);
         let mut cc = Configuration::default();
-        cc.set_enable(true)
-            .set_io_sq_entry_size(6)
-            .set_io_cq_entry_size(4);
+        cc.set_enable(true).set_io_sq_entry_size(6).set_io_cq_entry_size(4);
         self.write32(register::CC, cc.raw());
         while !self.status().ready() {
-            assert!(
-                self.next_event(),
-                "it does not become ready: {:?}",
-                self.status()
-            );
+            assert!(self.next_event(), "it does not become ready: {:?}", self.status());
         }
         self.pairs.clear();
         self.pairs.insert(0, QueuePair::new(sq, cq, entries));
@@ -168,9 +159,7 @@ impl TestDriver {
 
     pub fn set_queues(&mut self, pairs: u16) -> NumberOfQueues {
         let mut requested = NumberOfQueues::default();
-        requested
-            .set_submission(pairs - 1)
-            .set_completion(pairs - 1);
+        requested.set_submission(pairs - 1).set_completion(pairs - 1);
         let completion = self.set_feature(FeatureId::NUMBER_OF_QUEUES, requested.raw());
         assert_eq!(completion.status(), StatusCode::SUCCESS);
         NumberOfQueues::from_raw(completion.dw0())
@@ -183,10 +172,7 @@ impl TestDriver {
 
     /// An I/O queue pair whose vector is its identifier.
     pub fn create_pair(&mut self, qid: u16, entries: u32) {
-        let (sq, cq) = (
-            self.pages(u64::from(entries) * 64),
-            self.pages(u64::from(entries) * 16),
-        );
+        let (sq, cq) = (self.pages(u64::from(entries) * 64), self.pages(u64::from(entries) * 16));
         self.create_pair_at(qid, entries, sq, cq);
     }
 
@@ -201,11 +187,7 @@ impl TestDriver {
         let created = self.admin(create.entry(), cq);
         assert_eq!(created.status(), StatusCode::SUCCESS);
         let mut create = CreateSubmissionQueue::new();
-        create
-            .set_qid(qid)
-            .set_size((entries - 1) as u16)
-            .set_contiguous(true)
-            .set_cqid(qid);
+        create.set_qid(qid).set_size((entries - 1) as u16).set_contiguous(true).set_cqid(qid);
         let created = self.admin(create.entry(), sq);
         assert_eq!(created.status(), StatusCode::SUCCESS);
         self.pairs.insert(qid, QueuePair::new(sq, cq, entries));
@@ -218,9 +200,7 @@ impl TestDriver {
         pair.next_cid = pair.next_cid.wrapping_add(1);
         entry.set_cid(cid);
         let at = pair.sq + u64::from(pair.tail) * 64;
-        self.memory
-            .write(at, entry.as_bytes())
-            .expect("a queue in memory");
+        self.memory.write(at, entry.as_bytes()).expect("a queue in memory");
         pair.tail = (pair.tail + 1) % pair.entries;
         cid
     }
@@ -277,10 +257,7 @@ impl TestDriver {
             if let Some(entry) = wanted {
                 return entry;
             }
-            assert!(
-                self.next_event(),
-                "command {cid} of queue {qid} never completes"
-            );
+            assert!(self.next_event(), "command {cid} of queue {qid} never completes");
         }
     }
 
@@ -351,9 +328,7 @@ impl TestDriver {
         let list = self.pages(PAGE);
         for n in 0..rest.div_ceil(PAGE) {
             let page = at + first + n * PAGE;
-            self.memory
-                .write(list + n * 8, &page.to_le_bytes())
-                .expect("a list in memory");
+            self.memory.write(list + n * 8, &page.to_le_bytes()).expect("a list in memory");
         }
         (at, list)
     }
@@ -381,15 +356,7 @@ impl TestDriver {
 
 impl QueuePair {
     fn new(sq: u64, cq: u64, entries: u32) -> QueuePair {
-        QueuePair {
-            sq,
-            cq,
-            entries,
-            tail: 0,
-            head: 0,
-            phase: true,
-            next_cid: 0,
-        }
+        QueuePair { sq, cq, entries, tail: 0, head: 0, phase: true, next_cid: 0 }
     }
 }
 

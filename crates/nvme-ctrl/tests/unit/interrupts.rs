@@ -13,10 +13,7 @@ fn vector_sets_contain_the_inserted_vectors() {
 
 #[test]
 fn completions_are_aggregated_up_to_threshold_or_time() {
-    let setting = CoalescingSetting {
-        time_100us: 2,
-        threshold: 2,
-    };
+    let setting = CoalescingSetting { time_100us: 2, threshold: 2 };
     let mut interrupts = Interrupts::new(4, setting);
     let taken = |interrupts: &mut Interrupts| interrupts.take().iter().collect::<Vec<_>>();
     interrupts.on_completion(0, 1, true);
@@ -24,36 +21,21 @@ fn completions_are_aggregated_up_to_threshold_or_time() {
     interrupts.on_completion(1, 1_000, false);
     interrupts.on_completion(1, 2_000, false);
     interrupts.on_completion(2, 5_000, false);
-    assert_eq!(
-        (taken(&mut interrupts), interrupts.next_ns),
-        (vec![], 201_000)
-    );
+    assert_eq!((taken(&mut interrupts), interrupts.next_ns), (vec![], 201_000));
     interrupts.on_completion(1, 3_000, false);
     assert_eq!(taken(&mut interrupts), [1], "the third");
     interrupts.expire(204_999);
-    assert_eq!(
-        (taken(&mut interrupts), interrupts.next_ns),
-        (vec![], 205_000)
-    );
+    assert_eq!((taken(&mut interrupts), interrupts.next_ns), (vec![], 205_000));
     interrupts.expire(205_000);
-    assert_eq!(
-        (taken(&mut interrupts), interrupts.next_ns),
-        (vec![2], u64::MAX)
-    );
+    assert_eq!((taken(&mut interrupts), interrupts.next_ns), (vec![2], u64::MAX));
     interrupts.disable_coalescing(3, true);
     interrupts.on_completion(3, 300_000, false);
     assert_eq!(taken(&mut interrupts), [3]);
     interrupts.on_completion(1, 400_000, false);
-    interrupts.set(CoalescingSetting {
-        time_100us: 0,
-        threshold: 2,
-    });
+    interrupts.set(CoalescingSetting { time_100us: 0, threshold: 2 });
     assert_eq!(taken(&mut interrupts), [1], "switched off");
     assert_eq!(
-        (
-            interrupts.is_coalescing_disabled(3),
-            interrupts.is_coalescing_disabled(4)
-        ),
+        (interrupts.is_coalescing_disabled(3), interrupts.is_coalescing_disabled(4)),
         (Some(true), None)
     );
 }

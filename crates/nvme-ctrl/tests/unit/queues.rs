@@ -19,19 +19,10 @@ fn a_completion_queue_is_full_one_short_of_its_size_and_inverts_its_phase() {
 fn entries_are_contiguous_up_to_the_wrap() {
     let mut queue = SubmissionQueue::new(0x4000, 8, 1);
     queue.tail = 6;
-    assert_eq!(
-        (queue.contiguous_entries(), queue.head_address()),
-        (6, 0x4000)
-    );
+    assert_eq!((queue.contiguous_entries(), queue.head_address()), (6, 0x4000));
     queue.consume(6);
     queue.tail = 3;
-    assert_eq!(
-        (queue.contiguous_entries(), queue.head_address()),
-        (2, 0x4180)
-    );
+    assert_eq!((queue.contiguous_entries(), queue.head_address()), (2, 0x4180));
     queue.consume(2);
-    assert_eq!(
-        (queue.contiguous_entries(), queue.head, queue.has_entries()),
-        (3, 0, true)
-    );
+    assert_eq!((queue.contiguous_entries(), queue.head, queue.has_entries()), (3, 0, true));
 }

@@ -25,14 +25,7 @@ fn all(
     let mut segments = pointer.segments(len, PAGE, true);
     let mut out = Vec::new();
     while let Some(segment) = segments.next(memory)? {
-        out.push((
-            if segment.is_bit_bucket {
-                u64::MAX
-            } else {
-                segment.address
-            },
-            segment.len,
-        ));
+        out.push((if segment.is_bit_bucket { u64::MAX } else { segment.address }, segment.len));
     }
     Ok(out)
 }
@@ -52,10 +45,7 @@ fn put_sgl(memory: &mut FlatMemory, at: u64, list: &[SglDescriptor]) {
 #[test]
 fn one_page_two_pages_and_a_list() {
     let mut memory = FlatMemory::new(0, SIZE);
-    assert_eq!(
-        all(entry(0x1800, 0), &memory, 0x800),
-        Ok(vec![(0x1800, 0x800)])
-    );
+    assert_eq!(all(entry(0x1800, 0), &memory, 0x800), Ok(vec![(0x1800, 0x800)]));
     assert_eq!(
         all(entry(0x1800, 0x3000), &memory, 0x1000),
         Ok(vec![(0x1800, 0x800), (0x3000, 0x800)])
@@ -119,28 +109,17 @@ fn scatter_gather_lists() {
         Ok(vec![(0x1003, 512)]),
         "any address, longer than needed"
     );
-    assert_eq!(
-        all(sgl(data(0, 511)), &memory, 512),
-        Err(StatusCode::INVALID_SGL_DATA_LENGTH)
-    );
+    assert_eq!(all(sgl(data(0, 511)), &memory, 512), Err(StatusCode::INVALID_SGL_DATA_LENGTH));
     put_sgl(
         &mut memory,
         0x3000,
-        &[
-            data(1, 100),
-            data(9, 0),
-            SglDescriptor::new(SglType::SEGMENT, 0x4000, 48),
-        ],
+        &[data(1, 100), data(9, 0), SglDescriptor::new(SglType::SEGMENT, 0x4000, 48)],
     );
     let bucket = SglDescriptor::new(SglType::BIT_BUCKET, 0, 50);
     put_sgl(
         &mut memory,
         0x4000,
-        &[
-            bucket,
-            data(500, 12),
-            SglDescriptor::new(SglType::LAST_SEGMENT, 0x5000, 16),
-        ],
+        &[bucket, data(500, 12), SglDescriptor::new(SglType::LAST_SEGMENT, 0x5000, 16)],
     );
     put_sgl(&mut memory, 0x5000, &[data(9000, 350)]);
     let first = sgl(SglDescriptor::new(SglType::SEGMENT, 0x3000, 48));
@@ -153,14 +132,8 @@ fn scatter_gather_lists() {
     assert_eq!(first.gather(&memory, &mut bytes, PAGE), Ok(()));
     let short = |descriptor| all(sgl(descriptor), &memory, 512);
     let wrong = Err(StatusCode::INVALID_SGL_SEGMENT);
-    assert_eq!(
-        short(SglDescriptor::new(SglType::SEGMENT, 0x3000, 0)),
-        wrong
-    );
-    assert_eq!(
-        short(SglDescriptor::new(SglType::LAST_SEGMENT, 0x3000, 40)),
-        wrong
-    );
+    assert_eq!(short(SglDescriptor::new(SglType::SEGMENT, 0x3000, 0)), wrong);
+    assert_eq!(short(SglDescriptor::new(SglType::LAST_SEGMENT, 0x3000, 40)), wrong);
     assert_eq!(
         short(SglDescriptor::new(SglType::LAST_SEGMENT, 0x3000, 48)),
         wrong,
@@ -187,16 +160,9 @@ fn scatter_gather_lists() {
 #[test]
 fn a_looping_sgl_ends() {
     let mut memory = FlatMemory::new(0, SIZE);
-    put_sgl(
-        &mut memory,
-        0x3000,
-        &[SglDescriptor::new(SglType::SEGMENT, 0x3000, 16)],
-    );
+    put_sgl(&mut memory, 0x3000, &[SglDescriptor::new(SglType::SEGMENT, 0x3000, 16)]);
     let pointer = sgl(SglDescriptor::new(SglType::SEGMENT, 0x3000, 16));
-    assert_eq!(
-        all(pointer, &memory, 512),
-        Err(StatusCode::INVALID_SGL_COUNT)
-    );
+    assert_eq!(all(pointer, &memory, 512), Err(StatusCode::INVALID_SGL_COUNT));
 }
 
 proptest! {

@@ -30,10 +30,7 @@ pub fn namespace_descriptors(data: &[u8]) -> impl Iterator<Item = NamespaceDescr
         }
         let (id, next) = after.split_at_checked(usize::from(len))?;
         remaining = next;
-        Some(NamespaceDescriptor {
-            kind: NamespaceIdType(kind),
-            id,
-        })
+        Some(NamespaceDescriptor { kind: NamespaceIdType(kind), id })
     })
 }
 

@@ -80,9 +80,7 @@ codes! {
 impl CriticalWarning {
     /// Names of the bits that are set.
     pub fn names(bits: u8) -> impl Iterator<Item = &'static str> {
-        let set = CriticalWarning::NAMED
-            .iter()
-            .filter(move |warning| bits & warning.0 != 0);
+        let set = CriticalWarning::NAMED.iter().filter(move |warning| bits & warning.0 != 0);
         set.filter_map(|warning| warning.name())
     }
 }

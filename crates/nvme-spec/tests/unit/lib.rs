@@ -74,10 +74,7 @@ fn assert_disjoint(structure: &str, fields: &[FieldLayout]) {
     for pair in sorted.windows(2) {
         let end = pair[0].first_bit + pair[0].bits;
         let names = (pair[0].name, pair[1].name);
-        assert!(
-            end <= pair[1].first_bit,
-            "{structure}: overlap of {names:?}"
-        );
+        assert!(end <= pair[1].first_bit, "{structure}: overlap of {names:?}");
     }
 }
 
@@ -132,98 +129,50 @@ fn well_known_bytes() {
     let mut sqe = command.entry();
     sqe.set_prps(0x0123_4000, 0);
     let dwords: Vec<u32> = sqe.as_bytes().chunks(4).map(u32::load).collect();
-    assert_eq!(
-        dwords,
-        [
-            0x0007_0006,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0x0123_4000,
-            0,
-            0,
-            0,
-            1,
-            0,
-            0,
-            0,
-            0,
-            0
-        ]
-    );
+    assert_eq!(dwords, [0x0007_0006, 0, 0, 0, 0, 0, 0x0123_4000, 0, 0, 0, 1, 0, 0, 0, 0, 0]);
     // A read of 8 blocks from 0x1_0000_0002 with FUA.
     let mut read = nvm::Read::of(1, 0x1_0000_0002, 8);
     read.set_fua(true);
     let sqe = read.entry();
     assert_eq!(
-        (
-            sqe.opcode(),
-            sqe.nsid(),
-            sqe.cdw10(),
-            sqe.cdw11(),
-            sqe.cdw12()
-        ),
+        (sqe.opcode(), sqe.nsid(), sqe.cdw10(), sqe.cdw11(), sqe.cdw12()),
         (2, 1, 2, 1, 0x4000_0007)
     );
     // Write with placement identifier 3: Directive Type 2 and Directive Specific.
     let mut write = nvm::Write::of(1, 0, 1);
-    write
-        .set_directive(fdp::DATA_PLACEMENT)
-        .set_directive_specific(3);
+    write.set_directive(fdp::DATA_PLACEMENT).set_directive_specific(3);
     let sqe = write.entry();
     assert_eq!((sqe.cdw12(), sqe.cdw13()), (2 << 20, 3 << 16));
     // Unrecovered Read Error, phase 1, do not retry: 81h of type 2h.
     let mut cqe = entry::CompletionEntry::default();
-    cqe.set_status(StatusCode::UNRECOVERED_READ_ERROR)
-        .set_phase(true)
-        .set_do_not_retry(true);
+    cqe.set_status(StatusCode::UNRECOVERED_READ_ERROR).set_phase(true).set_do_not_retry(true);
     assert_eq!(cqe.status_field(), 0x8503);
     // SMART: 307 K, 5 GB read, as nvme-cli's raw output has them.
     let mut smart = [0; 512];
     smart[1..3].copy_from_slice(&[0x33, 0x01]);
     smart[32] = 10;
     let smart = log::SmartLog::from_bytes(smart);
-    assert_eq!(
-        (smart.composite_celsius(), smart.data_units_read()),
-        (34, 10)
-    );
+    assert_eq!((smart.composite_celsius(), smart.data_units_read()), (34, 10));
     // CAP of QEMU's controller: 2048 entries, contiguous, 7.5 s, NVM and admin-only sets, pages of
     // 4 KiB to 64 KiB.
     let cap = register::Capabilities::from_raw(0x0040_0020_0f01_07ff);
     assert_eq!(
-        (
-            cap.mqes(),
-            cap.contiguous_queues(),
-            cap.timeout(),
-            cap.css(),
-            cap.mps_max()
-        ),
+        (cap.mqes(), cap.contiguous_queues(), cap.timeout(), cap.css(), cap.mps_max()),
         (0x7ff, true, 15, 1, 4)
     );
     assert_eq!(register::Version::parse("1.4").unwrap().raw(), 0x0001_0400);
-    assert_eq!(
-        register::Version::parse("1.2.1").unwrap().to_string(),
-        "1.2.1"
-    );
+    assert_eq!(register::Version::parse("1.2.1").unwrap().to_string(), "1.2.1");
     for bad in ["", "1", "SATA", "1.2.3.4", "1.x", "1.2.999"] {
         assert_eq!(register::Version::parse(bad), None, "{bad}");
     }
-    assert_eq!(
-        (register::sq_doorbell(3, 0), register::cq_doorbell(3, 0)),
-        (0x1018, 0x101c)
-    );
+    assert_eq!((register::sq_doorbell(3, 0), register::cq_doorbell(3, 0)), (0x1018, 0x101c));
     assert_eq!(register::sq_doorbell(1, 2), 0x1020);
     assert_eq!(log::OCP_GUID[..3], [0xc5, 0xaf, 0x10]);
 }
 
 #[test]
 fn names_are_unique() {
-    let mut names: Vec<_> = StatusCode::NAMED
-        .iter()
-        .map(|code| code.name().unwrap())
-        .collect();
+    let mut names: Vec<_> = StatusCode::NAMED.iter().map(|code| code.name().unwrap()).collect();
     names.sort_unstable();
     let count = names.len();
     names.dedup();
@@ -233,31 +182,20 @@ fn names_are_unique() {
     assert!(StatusCode::SUCCESS.is_success() && !StatusCode::COMPARE_FAILURE.is_success());
     assert_eq!(opcode::NvmOpcode(0x0c).to_string(), "Verify");
     let warnings: Vec<_> = log::CriticalWarning::names(0b10_0010).collect();
-    assert_eq!(
-        warnings,
-        [
-            "temperature threshold exceeded",
-            "persistent memory region unreliable"
-        ]
-    );
+    assert_eq!(warnings, ["temperature threshold exceeded", "persistent memory region unreliable"]);
 }
 
 #[test]
 fn power_is_stored_in_the_finest_unit_that_fits() {
     let mut state = identify::PowerStateDescriptor::default();
     for milliwatts in [5, 70, 6_553, 6_554, 9_000, 25_000] {
-        state
-            .set_max_power_mw(milliwatts)
-            .set_idle_power_mw(milliwatts);
+        state.set_max_power_mw(milliwatts).set_idle_power_mw(milliwatts);
         let expected = if milliwatts > 6_553 {
             u64::from(milliwatts.div_ceil(10)) * 10_000
         } else {
             u64::from(milliwatts) * 1000
         };
-        assert_eq!(
-            (state.max_power_uw(), state.idle_power_uw()),
-            (expected, Some(expected))
-        );
+        assert_eq!((state.max_power_uw(), state.idle_power_uw()), (expected, Some(expected)));
     }
     assert_eq!(state.active_power_uw(), None);
 }
@@ -265,35 +203,21 @@ fn power_is_stored_in_the_finest_unit_that_fits() {
 /// All parsers of external data.
 fn parse_all(bytes: &[u8]) {
     if let Some(data) = IdentifyController::read_from(bytes) {
-        let _ = (
-            data.serial(),
-            data.model(),
-            data.firmware(),
-            data.max_transfer_bytes(15),
-        );
+        let _ = (data.serial(), data.model(), data.firmware(), data.max_transfer_bytes(15));
         assert!((1..=32).contains(&data.power_state_descriptors().count()));
         for state in data.power_state_descriptors() {
-            let _ = (
-                state.max_power_uw(),
-                state.idle_power_uw(),
-                state.active_power_uw(),
-            );
+            let _ = (state.max_power_uw(), state.idle_power_uw(), state.active_power_uw());
         }
         assert!(format!("{data:?}").contains("serial_number"));
     }
     if let Some(data) = IdentifyNamespace::read_from(bytes) {
         assert!(usize::from(data.format_index()) < identify::LBA_FORMATS);
         let _ = data.size_bytes();
-        assert!(
-            data.formats()
-                .filter_map(|format| format.block_bytes())
-                .all(u64::is_power_of_two)
-        );
+        assert!(data.formats().filter_map(|format| format.block_bytes()).all(u64::is_power_of_two));
     }
     assert!(identify::namespace_list(bytes).count() <= 1024);
-    let taken: usize = identify::namespace_descriptors(bytes)
-        .map(|descriptor| 4 + descriptor.id.len())
-        .sum();
+    let taken: usize =
+        identify::namespace_descriptors(bytes).map(|descriptor| 4 + descriptor.id.len()).sum();
     assert!(taken <= bytes.len());
     if let Some(data) = log::SmartLog::read_from(bytes) {
         let _ = (data.composite_celsius(), data.sensors_celsius().count());
@@ -304,8 +228,7 @@ fn parse_all(bytes: &[u8]) {
     }
     if let Some(data) = log::FirmwareSlotLog::read_from(bytes) {
         assert!(
-            data.slots()
-                .all(|(slot, revision)| (1..=7).contains(&slot) && revision.len() <= 8)
+            data.slots().all(|(slot, revision)| (1..=7).contains(&slot) && revision.len() <= 8)
         );
     }
     if let Some(data) = log::OcpSmartLog::read_from(bytes) {
@@ -316,10 +239,7 @@ fn parse_all(bytes: &[u8]) {
     }
     if let Some(sqe) = entry::SubmissionEntry::read_from(bytes) {
         let _ = sqe.sgl1().sgl_type().to_string();
-        let _ = (
-            admin::GetLogPage::from(sqe).dwords(),
-            admin::FormatNvm::from(sqe).lba_format(),
-        );
+        let _ = (admin::GetLogPage::from(sqe).dwords(), admin::FormatNvm::from(sqe).lba_format());
         assert!((1..=65_536).contains(&nvm::Read::from(sqe).blocks()));
         assert_eq!(admin::FormatNvm::from(sqe).entry(), sqe);
     }
@@ -331,9 +251,7 @@ fn parse_all(bytes: &[u8]) {
 /// A valid data structure.
 fn valid_identify() -> Vec<u8> {
     let mut data = IdentifyController::default();
-    data.set_power_states(4)
-        .set_mdts(5)
-        .set_serial_number(crate::wire::padded("S1"));
+    data.set_power_states(4).set_mdts(5).set_serial_number(crate::wire::padded("S1"));
     let mut list = data.as_bytes().to_vec();
     list.truncate(64);
     identify::push_descriptor(&mut list, NamespaceIdType::NGUID, &[7; 16]);

@@ -94,11 +94,7 @@ fn number(value: f64) -> Value {
         return Value::Null;
     }
     let value = for_drawing(value);
-    if value.fract() == 0.0 && value.abs() < 1e15 {
-        (value as i64).into()
-    } else {
-        value.into()
-    }
+    if value.fract() == 0.0 && value.abs() < 1e15 { (value as i64).into() } else { value.into() }
 }
 
 /// A ring around a knee.
@@ -156,18 +152,11 @@ pub struct Panel<'p> {
 }
 
 pub const fn linear(title: &str) -> Panel<'_> {
-    Panel {
-        title,
-        log: false,
-        share: 1.0,
-    }
+    Panel { title, log: false, share: 1.0 }
 }
 
 pub const fn logarithmic(title: &str) -> Panel<'_> {
-    Panel {
-        log: true,
-        ..linear(title)
-    }
+    Panel { log: true, ..linear(title) }
 }
 
 /// Name of the vertical axis of panel `i`: `y`, `y2`, ... .

@@ -68,16 +68,8 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
         Some(axis) if !is_apart(section) => axis.title(),
         _ => "cell",
     };
-    let chart = Chart::of(
-        section.caption("latency percentiles"),
-        switch,
-        280,
-        views.collect(),
-    )?;
-    Some(Chart {
-        first: preferred(&chart.views),
-        ..chart
-    })
+    let chart = Chart::of(section.caption("latency percentiles"), switch, 280, views.collect())?;
+    Some(Chart { first: preferred(&chart.views), ..chart })
 }
 
 /// 4 KiB where there is such a view, the most compared block size, else the last: the largest
@@ -157,10 +149,7 @@ fn traces(
         let operation = if several { op.name() } else { "" };
         let trace = Trace {
             name: joined([name, operation], ", "),
-            points: curve
-                .into_iter()
-                .map(|(x, y)| ((x * 1e3).round() / 1e3, y))
-                .collect(),
+            points: curve.into_iter().map(|(x, y)| ((x * 1e3).round() / 1e3, y)).collect(),
             colour: colour.to_owned(),
             dash: dash(column * distributions.len() + i),
             hover: "%{text} within %{y:,.4~g} \u{b5}s".to_owned(),

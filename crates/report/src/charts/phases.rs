@@ -40,11 +40,7 @@ pub struct PhaseRow<'p> {
 impl<'p> PhaseRow<'p> {
     /// The phases of a point.
     pub fn of(point: &'p Point<'_>, name: String) -> PhaseRow<'p> {
-        PhaseRow {
-            name,
-            drive: point.drive,
-            phases: point.phases(),
-        }
+        PhaseRow { name, drive: point.drive, phases: point.phases() }
     }
 }
 
@@ -62,11 +58,7 @@ fn strip(rows: &[PhaseRow<'_>], axis: &str) -> Vec<Value> {
                     base.push(for_drawing(phase.from_s));
                     length.push(for_drawing(phase.to_s - phase.from_s));
                     names.push(plain(&row.name));
-                    texts.push(plain(&format!(
-                        "{}: {}",
-                        cause_text(&phase.cause),
-                        phase.evidence
-                    )));
+                    texts.push(plain(&format!("{}: {}", cause_text(&phase.cause), phase.evidence)));
                 }
             }
             let inside = vec![name; base.len()];
@@ -101,11 +93,7 @@ pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[PhaseRow<'_>], hei
     if strip.is_empty() {
         return;
     }
-    let row_px = if rows.len() > MAX_NAMED {
-        LOW_ROW_PX
-    } else {
-        ROW_PX
-    };
+    let row_px = if rows.len() > MAX_NAMED { LOW_ROW_PX } else { ROW_PX };
     let row = row_px / (f64::from(height_px) - MARGINS_PX).max(4.0 * ROW_PX);
     let height = (row * rows.len() as f64).min(0.4);
     let remaining = 1.0 - height - 0.02;
@@ -120,10 +108,8 @@ pub fn put(layout: &mut Value, data: &mut Vec<Value>, rows: &[PhaseRow<'_>], hei
     }
     let names: Vec<String> = rows.iter().map(|r| plain(&r.name)).collect();
     // Each row begins with a square in the colour of its drive, which the page's script replaces.
-    let squares: Vec<String> = rows
-        .iter()
-        .map(|r| format!("{}\u{25a0}", colour(r.drive)))
-        .collect();
+    let squares: Vec<String> =
+        rows.iter().map(|r| format!("{}\u{25a0}", colour(r.drive))).collect();
     layout["yaxis9"] = json!({
         "type": "category", "range": [names.len() as f64 - 0.5, -0.5],
         "categoryorder": "array", "categoryarray": names, "tickvals": names, "ticktext": squares,

@@ -32,11 +32,7 @@ pub fn chart(section: &Section<'_>, height: u32) -> Option<Chart> {
         let (colour, column) = style(section, first, false);
         let trace = Trace {
             name: series_name(section, first, false),
-            mode: if points_drawn.len() > 1 {
-                "lines+markers"
-            } else {
-                "markers"
-            },
+            mode: if points_drawn.len() > 1 { "lines+markers" } else { "markers" },
             points: points_drawn,
             texts,
             colour,
@@ -51,11 +47,7 @@ pub fn chart(section: &Section<'_>, height: u32) -> Option<Chart> {
     if cells < 2 {
         return None;
     }
-    let title = if unit == "IOPS" {
-        "operations per second"
-    } else {
-        unit
-    };
+    let title = if unit == "IOPS" { "operations per second" } else { unit };
     let layout = panels(title, &[linear("power, W")]);
     let views = ChartView::of("", data, layout).into_iter().collect();
     let chart = Chart::of(section.caption("power by rate"), SWITCH, height, views)?;
@@ -64,10 +56,5 @@ pub fn chart(section: &Section<'_>, height: u32) -> Option<Chart> {
          the more efficient"
             .to_owned(),
     ];
-    Some(Chart {
-        log_switch: false,
-        log_x_switch: true,
-        notes,
-        ..chart
-    })
+    Some(Chart { log_switch: false, log_x_switch: true, notes, ..chart })
 }

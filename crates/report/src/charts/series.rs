@@ -28,8 +28,5 @@ pub fn series_name(section: &Section<'_>, point: &Point<'_>, apart: bool) -> Str
     if apart {
         return point.chart_name();
     }
-    joined(
-        [point.chart_name(), section.column_label(point.column)],
-        ", ",
-    )
+    joined([point.chart_name(), section.column_label(point.column)], ", ")
 }

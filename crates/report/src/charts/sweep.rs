@@ -22,19 +22,13 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     }
     let numeric = section.rows.len() > 1 && section.rows.iter().all(|r| r.number.is_some());
     let views = |view: &dyn Fn(ResultMetric) -> ChartView| {
-        section
-            .metrics()
-            .into_iter()
-            .map(view)
-            .collect::<Vec<ChartView>>()
+        section.metrics().into_iter().map(view).collect::<Vec<ChartView>>()
     };
     let Some(axis) = section.row_axis.filter(|_| numeric) else {
         let height = 100 + 28 * measured.min(20) as u32;
         let views = views(&|metric| bars(section, metric));
         let title = section.caption("drives compared");
-        return Chart::of(title, "figure", height, views)
-            .into_iter()
-            .collect();
+        return Chart::of(title, "figure", height, views).into_iter().collect();
     };
     let columns: Vec<Option<usize>> = match is_apart(section) {
         true => (0..section.columns.len()).map(Some).collect(),
@@ -45,10 +39,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         let what = joined([format!("by {}", axis.title()), label], ", ");
         let views = views(&|metric| lines(section, metric, column));
         let chart = Chart::of(section.caption(&what), "figure", LINES_PX, views)?;
-        Some(Chart {
-            log_x_switch: true,
-            ..chart
-        })
+        Some(Chart { log_x_switch: true, ..chart })
     };
     columns.into_iter().filter_map(chart).collect()
 }
@@ -83,10 +74,7 @@ fn lines(section: &Section<'_>, metric: ResultMetric, column: Option<usize>) -> 
             let (colour, style) = style(section, points[0], column.is_some());
             let style = style * selections.len() + n;
             let trace = Trace {
-                name: format!(
-                    "{}{suffix}",
-                    series_name(section, points[0], column.is_some())
-                ),
+                name: format!("{}{suffix}", series_name(section, points[0], column.is_some())),
                 points: points_drawn,
                 mode: "lines+markers",
                 colour,

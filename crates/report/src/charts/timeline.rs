@@ -63,29 +63,17 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
 
 /// Several drives measured concurrently, their rates stacked.
 pub fn stacked(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Option<Chart> {
-    let mut drawing = Drawing {
-        stacked: true,
-        ..Drawing::default()
-    };
+    let mut drawing = Drawing { stacked: true, ..Drawing::default() };
     drawing.add_view(cell, cell[0].coordinates(&section.varying()));
     drawing.chart(caption(section, cell, "all drives concurrently, stacked"))
 }
 
 /// The panels, from the top down.
 const PANELS: [Panel<'static>; 4] = [
-    Panel {
-        share: 1.2,
-        ..linear("MiB/s")
-    },
-    Panel {
-        share: 0.6,
-        ..linear("\u{b0}C")
-    },
+    Panel { share: 1.2, ..linear("MiB/s") },
+    Panel { share: 0.6, ..linear("\u{b0}C") },
     logarithmic("latency, \u{b5}s"),
-    Panel {
-        share: 0.6,
-        ..linear("host CPU, %")
-    },
+    Panel { share: 0.6, ..linear("host CPU, %") },
 ];
 const RATE: usize = 0;
 const TEMPERATURE: usize = 1;
@@ -143,11 +131,7 @@ impl Drawing {
         let notes = notes.chain(self.interrupted.then(gaps));
         let notes = notes.chain(self.cut_off.then(longer)).collect();
         let chart = Chart::of(title, "cell", HEIGHTS[self.most_panels], self.views)?;
-        Some(Chart {
-            first: preferred(&chart.views),
-            notes,
-            ..chart
-        })
+        Some(Chart { first: preferred(&chart.views), notes, ..chart })
     }
 
     /// Adds a view unless every series is too short.
@@ -157,23 +141,13 @@ impl Drawing {
         for point in points {
             self.add_point(&mut parts, point, points.len());
         }
-        let ViewParts {
-            mut traces,
-            hosts,
-            causes,
-            ends_s,
-            ramp_end_s,
-            gaps,
-            ..
-        } = parts;
+        let ViewParts { mut traces, hosts, causes, ends_s, ramp_end_s, gaps, .. } = parts;
         if traces[RATE].is_empty() {
             return;
         }
         self.host(&mut traces[HOST], &hosts);
         self.ramp |= ramp_end_s > 0.0;
-        let shown: Vec<usize> = (0..PANELS.len())
-            .filter(|i| !traces[*i].is_empty())
-            .collect();
+        let shown: Vec<usize> = (0..PANELS.len()).filter(|i| !traces[*i].is_empty()).collect();
         self.most_panels = self.most_panels.max(shown.len());
         let (mut layout, mut data) = drawn_panels(&shown, traces, points.len() > 1);
         if let Some(end_s) = first_end_s(&ends_s) {
@@ -221,11 +195,7 @@ impl Drawing {
         let rates = rates.collect();
         let of_several = |trace: Trace<'static>| match drives {
             0 | 1 => trace,
-            _ => Trace {
-                dash: dash(point.drive),
-                group: name.clone(),
-                ..trace
-            },
+            _ => Trace { dash: dash(point.drive), group: name.clone(), ..trace },
         };
         let trace = self.line(format!("{name}, rate"), rates, point.drive);
         parts.traces[RATE].push(Trace {
@@ -234,9 +204,8 @@ impl Drawing {
             ..of_several(trace)
         });
         let readings = data.telemetry.iter();
-        let degrees: Vec<(f64, f64)> = readings
-            .filter_map(|t| Some((t.at.as_secs_f64(), t.temperature_c?)))
-            .collect();
+        let degrees: Vec<(f64, f64)> =
+            readings.filter_map(|t| Some((t.at.as_secs_f64(), t.temperature_c?))).collect();
         if !degrees.is_empty() {
             let mut trace = self.line(format!("{name}, temperature"), degrees, point.drive);
             trace.hover = "%{y:.0f} \u{b0}C".to_owned();
@@ -276,23 +245,14 @@ impl Drawing {
         drives: usize,
     ) {
         // Name, latency, line style of the first operation and of the second, width.
-        type LatencyLine = (
-            &'static str,
-            fn(&LatencySummary) -> u64,
-            [&'static str; 2],
-            f64,
-        );
+        type LatencyLine = (&'static str, fn(&LatencySummary) -> u64, [&'static str; 2], f64);
         const LINES: [LatencyLine; 3] = [
             ("p50", |l| l.p50, ["solid", "dashdot"], 2.0),
             ("p99", |l| l.p99, ["dash", "longdash"], 1.5),
             ("max", |l| l.max, ["dot", "longdashdot"], 1.0),
         ];
         // Of several drives only one line each remains distinguishable.
-        let shown = if self.stacked || drives > 1 {
-            &LINES[1..2]
-        } else {
-            &LINES[..]
-        };
+        let shown = if self.stacked || drives > 1 { &LINES[1..2] } else { &LINES[..] };
         let ops: BTreeSet<Op> = data.series.iter().map(|p| p.op).collect();
         for (i, op) in ops.iter().enumerate() {
             for (label, of, dashes, width) in shown {
@@ -332,16 +292,10 @@ impl Drawing {
                 });
             };
             if several {
-                add(
-                    format!("host busy during {name}"),
-                    HostLoad::busy_pct,
-                    *drive,
-                );
+                add(format!("host busy during {name}"), HostLoad::busy_pct, *drive);
                 continue;
             }
-            let shares = figures::HOST
-                .into_iter()
-                .filter(|(share, _)| *share != "idle");
+            let shares = figures::HOST.into_iter().filter(|(share, _)| *share != "idle");
             for (i, (share, of)) in shares.enumerate() {
                 add(format!("host {share}"), of, 4 + i);
             }
@@ -381,10 +335,7 @@ fn bands(ramp_end_s: f64, gaps: &[&Gap]) -> Vec<Value> {
 }
 
 fn middle_of_gap(gap: &Gap) -> f64 {
-    middle(
-        gap.start_ns,
-        Nanos(gap.start_ns.0.saturating_add(gap.span_ns.0)),
-    )
+    middle(gap.start_ns, Nanos(gap.start_ns.0.saturating_add(gap.span_ns.0)))
 }
 
 /// Points with one that is not drawn at each break, so that no line bridges it.

@@ -39,18 +39,13 @@ pub fn drifting(cohort: &Cohort) -> Vec<(&SoakDrift, &DriveDrift)> {
     let of = |d: &'_ SoakDrift| -> Vec<usize> {
         let mut at: Vec<usize> = (0..d.values.len()).collect();
         at.retain(|at| d.values[*at].verdict == DriftVerdict::Drifts);
-        let distance = |at: &usize| {
-            d.values[*at]
-                .distance
-                .map_or(0.0, |(distance, _)| distance.abs())
-        };
+        let distance =
+            |at: &usize| d.values[*at].distance.map_or(0.0, |(distance, _)| distance.abs());
         at.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
         at
     };
     let soaks = cohort.soaks.iter();
-    soaks
-        .flat_map(|d| of(d).into_iter().map(move |at| (d, &d.values[at])))
-        .collect()
+    soaks.flat_map(|d| of(d).into_iter().map(move |at| (d, &d.values[at]))).collect()
 }
 
 /// Serials of the drives that drift, each once.
@@ -66,11 +61,7 @@ pub fn chance(cohort: &Cohort) -> String {
                 with different slopes."
             .to_owned();
     }
-    let heavy = cohort
-        .soaks
-        .iter()
-        .filter(|d| d.heavy_tails == Some(true))
-        .count();
+    let heavy = cohort.soaks.iter().filter(|d| d.heavy_tails == Some(true)).count();
     let heavy = match heavy {
         0 => String::new(),
         n => format!(
@@ -91,10 +82,7 @@ pub fn chance(cohort: &Cohort) -> String {
 pub fn together(cohort: &Cohort, d: &SoakDrift, c: &CommonDrift) -> String {
     let who = match cohort.groups.len() {
         0 | 1 => "all drives together".to_owned(),
-        _ => format!(
-            "drives of {} together",
-            outline::group_name(&cohort.groups[c.group])
-        ),
+        _ => format!("drives of {} together", outline::group_name(&cohort.groups[c.group])),
     };
     let change = format!(
         "{} in {} ({})",
@@ -103,11 +91,9 @@ pub fn together(cohort: &Cohort, d: &SoakDrift, c: &CommonDrift) -> String {
         interval(d, &c.change)
     );
     match (c.drifts, c.step) {
-        (true, Some((hour, height))) => format!(
-            "{who}: a step of {} after {}: {change}",
-            amount(d, height),
-            span_text(hour)
-        ),
+        (true, Some((hour, height))) => {
+            format!("{who}: a step of {} after {}: {change}", amount(d, height), span_text(hour))
+        }
         (true, None) => format!("{who}: {change}"),
         (false, _) => format!("{who}: no change beyond chance and the minimum effect: {change}"),
     }
@@ -140,11 +126,7 @@ pub fn line(cohort: &Cohort, d: &SoakDrift, v: &DriveDrift) -> String {
 pub fn errors(cohort: &Cohort) -> Vec<(bool, String)> {
     let figures = crate::format::distinct(cohort.error_rates.iter().map(|e| e.figure.as_str()));
     let of = |figure: &str| {
-        let own: Vec<_> = cohort
-            .error_rates
-            .iter()
-            .filter(|e| e.figure == figure)
-            .collect();
+        let own: Vec<_> = cohort.error_rates.iter().filter(|e| e.figure == figure).collect();
         let is = |result| own.iter().filter(move |e| e.result == result);
         let beyond: Vec<String> = is(AgainstLimit::Exceeded)
             .take(FEW_DRIVES)
@@ -168,10 +150,7 @@ pub fn errors(cohort: &Cohort) -> Vec<(bool, String)> {
         }
         let counts = [
             (AgainstLimit::Within, "within it"),
-            (
-                AgainstLimit::CannotTell,
-                "cannot be told from it: too little was transferred",
-            ),
+            (AgainstLimit::CannotTell, "cannot be told from it: too little was transferred"),
         ];
         for (result, text) in counts {
             if is(result).count() > 0 {
@@ -179,10 +158,7 @@ pub fn errors(cohort: &Cohort) -> Vec<(bool, String)> {
             }
         }
         let name = without_suite(cohort, figure);
-        (
-            count > 0,
-            format!("{name}, limit {limit:e}: {}", parts.join("; ")),
-        )
+        (count > 0, format!("{name}, limit {limit:e}: {}", parts.join("; ")))
     };
     figures.into_iter().map(of).collect()
 }
@@ -216,8 +192,7 @@ fn table(
                 true => TableCell::Empty,
                 false => TableCell::text(v.verdict.label()),
             },
-            v.separation
-                .map_or(TableCell::Empty, |s| TableCell::text(s.label())),
+            v.separation.map_or(TableCell::Empty, |s| TableCell::text(s.label())),
             v.own.as_ref().map_or(TableCell::Empty, of_own),
             match &v.to_limit {
                 Some((limit, hours)) => {
@@ -231,10 +206,7 @@ fn table(
             },
             TableCell::text(tables::place(&drive.host, &drive.slot)),
         ];
-        let heading = Heading {
-            text: drive.serial.clone(),
-            simulated: drive.simulated,
-        };
+        let heading = Heading { text: drive.serial.clone(), simulated: drive.simulated };
         Row::new(heading, cells)
     };
     let columns = Column::list([
@@ -309,14 +281,7 @@ pub fn section(cohort: &Cohort) -> Markup {
     };
     let sentence = chance(cohort);
     let sentence = sentence.trim_end_matches('.');
-    elements::step(
-        "drift",
-        &html! { "Drift in soaks" },
-        "",
-        sentence,
-        &how,
-        &content,
-    )
+    elements::step("drift", &html! { "Drift in soaks" }, "", sentence, &how, &content)
 }
 
 /// A spread on the figure's scale.

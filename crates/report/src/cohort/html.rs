@@ -137,10 +137,7 @@ fn tiles(cohort: &Cohort, runs: &[RunProgress]) -> Vec<Tile> {
         ),
     ]);
     if !cohort.soaks.is_empty() {
-        let together = cohort
-            .soaks
-            .iter()
-            .filter(|d| d.common.iter().any(|c| c.drifts));
+        let together = cohort.soaks.iter().filter(|d| d.common.iter().any(|c| c.drifts));
         tiles.push((
             "drift",
             "Drives that drift",
@@ -211,21 +208,12 @@ fn outliers(cohort: &Cohort) -> Markup {
     };
     let sentence = words::outliers(cohort);
     let sentence = sentence.trim_end_matches('.');
-    elements::step(
-        "outliers",
-        &html! { "Outliers" },
-        "",
-        sentence,
-        &how,
-        &content,
-    )
+    elements::step("outliers", &html! { "Outliers" }, "", sentence, &how, &content)
 }
 
 /// Half of the width of the interval charts, share of 1.
 fn reach(comparisons: &[&GroupComparison]) -> f64 {
-    let ends = comparisons
-        .iter()
-        .flat_map(|c| [c.interval.0.abs(), c.interval.1.abs()]);
+    let ends = comparisons.iter().flat_map(|c| [c.interval.0.abs(), c.interval.1.abs()]);
     let most = ends.filter(|e| e.is_finite()).fold(0.001, f64::max);
     most.min(0.5)
 }
@@ -333,15 +321,9 @@ fn one_figure(cohort: &Cohort, f: &CohortFigure, at: usize) -> Markup {
     let mut facts = vec![plural(f.drives, "drive")];
     if let Some(limit) = f.limit {
         facts.push(format!("spread {}", tables::spread(f, f.spread)));
-        facts.push(format!(
-            "outliers beyond \u{b1}{}",
-            tables::spread(f, limit)
-        ));
+        facts.push(format!("outliers beyond \u{b1}{}", tables::spread(f, limit)));
     }
-    facts.extend(
-        f.run_share
-            .map(|s| format!("{:.0} % of the variance is run to run", 100.0 * s)),
-    );
+    facts.extend(f.run_share.map(|s| format!("{:.0} % of the variance is run to run", 100.0 * s)));
     if f.heavy_tails == Some(true) {
         facts.push("heavy tails".to_owned());
     }
@@ -359,11 +341,8 @@ fn figures(cohort: &Cohort) -> Markup {
     // Headline metrics have no step in their names.
     let is_front = |f: &CohortFigure| f.primary || !f.figure.contains('/');
     let any_front = cohort.figures.iter().any(is_front);
-    let (front, behind): (Vec<_>, Vec<_>) = cohort
-        .figures
-        .iter()
-        .enumerate()
-        .partition(|(_, f)| !any_front || is_front(f));
+    let (front, behind): (Vec<_>, Vec<_>) =
+        cohort.figures.iter().enumerate().partition(|(_, f)| !any_front || is_front(f));
     let content = html! {
         @if cohort.groups.len() > 1 {
             p.key {
@@ -389,14 +368,7 @@ fn figures(cohort: &Cohort) -> Markup {
         "The axis is logarithmic where all values are positive. Of more than 2,000 drives, bands \
          show where 50, 90 and 98 % of them are."
     };
-    elements::step(
-        "figures",
-        &html! { "Figures" },
-        "",
-        "Each dot is a drive",
-        &how,
-        &content,
-    )
+    elements::step("figures", &html! { "Figures" }, "", "Each dot is a drive", &how, &content)
 }
 
 fn drives(cohort: &Cohort) -> Markup {
@@ -415,10 +387,7 @@ fn drives(cohort: &Cohort) -> Markup {
                 n => TableCell::number(n.to_string()),
             },
         ];
-        let heading = Heading {
-            text: d.serial.clone(),
-            simulated: d.simulated,
-        };
+        let heading = Heading { text: d.serial.clone(), simulated: d.simulated };
         Row::new(heading, cells)
     };
     let rows = cohort.drives.iter().zip(&outliers).map(row).collect();

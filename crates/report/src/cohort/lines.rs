@@ -28,11 +28,7 @@ struct Axes {
 
 impl Axes {
     fn of<'s>(spans: impl Iterator<Item = &'s Span>) -> Axes {
-        let mut axes = Axes {
-            hours: 0.0,
-            low: 0.0,
-            high: 0.0,
-        };
+        let mut axes = Axes { hours: 0.0, low: 0.0, high: 0.0 };
         for (time, value) in spans.flatten() {
             axes.hours = axes.hours.max(*time);
             axes.low = axes.low.min(*value);
@@ -89,10 +85,8 @@ fn round(value: f64) -> f64 {
 /// Every drive against the median of all.
 pub fn drives(cohort: &Cohort, d: &SoakDrift) -> Markup {
     let axes = Axes::of(d.values.iter().flat_map(|v| &v.line));
-    let is_off = |v: &&DriveDrift| {
-        d.drifting()
-            .any(|off| off.drive == v.drive && off.group == v.group)
-    };
+    let is_off =
+        |v: &&DriveDrift| d.drifting().any(|off| off.drive == v.drive && off.group == v.group);
     let (off, others): (Vec<&DriveDrift>, Vec<&DriveDrift>) = d.values.iter().partition(is_off);
     let groups = 0..cohort.groups.len();
     let of_group = |group: usize| others.iter().filter(move |v| v.group == group);

@@ -29,10 +29,7 @@ pub fn subject(cohort: &Cohort) -> String {
     let mut parts = vec![match simulated {
         0 => plural(cohort.drives.len(), "drive"),
         n if n == cohort.drives.len() => plural(n, "simulated drive"),
-        n => format!(
-            "{}, {n} of them simulated",
-            plural(cohort.drives.len(), "drive")
-        ),
+        n => format!("{}, {n} of them simulated", plural(cohort.drives.len(), "drive")),
     }];
     if hosts > 0 {
         parts.push(plural(hosts, "host"));
@@ -89,11 +86,7 @@ pub fn groups_title(cohort: &Cohort) -> String {
         [baseline, other] => {
             let mut by = by.to_owned();
             by[..1].make_ascii_uppercase();
-            format!(
-                "{by} {} against {}",
-                group_name(other),
-                group_name(baseline)
-            )
+            format!("{by} {} against {}", group_name(other), group_name(baseline))
         }
         groups => {
             let baseline = groups.first().map_or("", String::as_str);
@@ -144,9 +137,7 @@ pub fn audits(cohort: &Cohort) -> Vec<String> {
     let off = cohort.audits.iter().flat_map(|audit| &audit.off);
     let off = distinct(off.map(|(host, _)| host.as_str()));
     let drives_off = hosts_off(cohort);
-    let others = off
-        .iter()
-        .filter(|host| !drives_off.iter().any(|(name, _)| name == *host));
+    let others = off.iter().filter(|host| !drives_off.iter().any(|(name, _)| name == *host));
     let text = |host: &&str| {
         let reason = audit_of(cohort, host).unwrap_or_default();
         format!("Host {host} differs without a drive: {reason}. Its drives are not off together.")

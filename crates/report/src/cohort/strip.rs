@@ -90,9 +90,7 @@ fn dots(own: &[&DriveValue], x: &impl Fn(f64) -> f64, top: f64) -> String {
     let mut positions: Vec<f64> = own.iter().map(|v| x(v.value)).collect();
     positions.sort_by(f64::total_cmp);
     let column = |x: f64| (x / WIDTH * COLUMNS) as i64;
-    let columns: Vec<&[f64]> = positions
-        .chunk_by(|a, b| column(*a) == column(*b))
-        .collect();
+    let columns: Vec<&[f64]> = positions.chunk_by(|a, b| column(*a) == column(*b)).collect();
     let fullest = columns.iter().map(|c| c.len()).max().unwrap_or(1);
     let step = ((ROW - 12.0) / fullest as f64).min(6.0);
     let mut path = String::new();

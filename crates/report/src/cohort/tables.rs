@@ -46,20 +46,13 @@ pub fn name<'f>(cohort: &Cohort, f: &'f CohortFigure) -> &'f str {
 
 fn drive(cohort: &Cohort, at: usize) -> Heading {
     let drive = &cohort.drives[at];
-    Heading {
-        text: drive.serial.clone(),
-        simulated: drive.simulated,
-    }
+    Heading { text: drive.serial.clone(), simulated: drive.simulated }
 }
 
 /// Where a drive is: `host, slot`.
 pub fn place(host: &str, slot: &str) -> String {
     let place = joined([host, slot], ", ");
-    if place.is_empty() {
-        "unknown host".to_owned()
-    } else {
-        place
-    }
+    if place.is_empty() { "unknown host".to_owned() } else { place }
 }
 
 /// Spread of these figures.
@@ -177,10 +170,7 @@ pub fn progress(runs: &[RunProgress]) -> Progress {
             add(format!("{cell}: {reason}"));
         }
     }
-    Progress {
-        suites: names.into_iter().map(of).collect(),
-        failures,
-    }
+    Progress { suites: names.into_iter().map(of).collect(), failures }
 }
 
 /// `suspected`, `confirmed by 2 runs`.

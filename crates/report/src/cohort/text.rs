@@ -112,11 +112,7 @@ fn soaks(page: &mut TextPage, cohort: &Cohort) {
     more(page, found.len(), "drifts");
     for d in &cohort.soaks {
         for c in &d.common {
-            let text = format!(
-                "{}, {}",
-                drift::name(cohort, d),
-                drift::together(cohort, d, c)
-            );
+            let text = format!("{}, {}", drift::name(cohort, d), drift::together(cohort, d, c));
             page.item("  ", &text, c.drifts.then_some(Paint::Caution));
         }
     }

@@ -30,10 +30,7 @@ pub fn outliers(cohort: &Cohort) -> String {
              run does not explain them."
         }
     };
-    let heavy = cohort
-        .figures
-        .iter()
-        .filter(|f| f.heavy_tails == Some(true));
+    let heavy = cohort.figures.iter().filter(|f| f.heavy_tails == Some(true));
     let heavy = match heavy.count() {
         0 => String::new(),
         n => format!(

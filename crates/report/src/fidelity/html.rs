@@ -19,10 +19,7 @@ use crate::table::{Column, Heading, Row, Table, TableCell};
 /// When the charts cannot be embedded.
 pub fn html(page: &FidelityPage) -> Result<String, ReportError> {
     let title = "Fidelity of the simulated drives";
-    let mut contents = vec![
-        Entry::new("summary", "Summary"),
-        Entry::new("misses", "Misses"),
-    ];
+    let mut contents = vec![Entry::new("summary", "Summary"), Entry::new("misses", "Misses")];
     let mut charts = Vec::new();
     let mut drives = Vec::new();
     for (n, drive) in page.drives.iter().enumerate() {
@@ -56,14 +53,7 @@ pub fn html(page: &FidelityPage) -> Result<String, ReportError> {
         p.summary { (ABOUT) }
         p class="banner simulated" role="note" { (SAME) }
     };
-    PageTemplate {
-        title,
-        header: &header,
-        contents: &contents,
-        body: vec![body],
-        charts,
-    }
-    .page()
+    PageTemplate { title, header: &header, contents: &contents, body: vec![body], charts }.page()
 }
 
 /// Text between backticks as code; text with an odd backtick is left unchanged.
@@ -104,10 +94,7 @@ fn summary(page: &FidelityPage) -> Table {
         Row::new(Heading::plain(&drive.name), cells)
     };
     let mut columns = Vec::new();
-    columns.extend(Column::all_under(
-        "random read",
-        ["cells", "median", "worst"],
-    ));
+    columns.extend(Column::all_under("random read", ["cells", "median", "worst"]));
     columns.extend(Column::all_under("sequential read", ["cells", "worst"]));
     columns.extend(Column::all_under("other figures", ["within goal"]));
     let predicted = ["within goal", "median", "worst"];
@@ -179,10 +166,7 @@ impl OptionalColumns {
 }
 
 fn misses(page: &FidelityPage) -> Table {
-    let optional = OptionalColumns {
-        predicted: true,
-        source: true,
-    };
+    let optional = OptionalColumns { predicted: true, source: true };
     let mut columns = vec![Column::of("figure", "")];
     columns.extend(optional.columns());
     let rows = page.misses().map(|(drive, f)| {
@@ -222,10 +206,7 @@ fn section(drive: &FidelityDrive, id: &str, charts: &[Chart]) -> Markup {
             predicted.worst
         ));
     }
-    let heading = Heading {
-        text: drive.name.clone(),
-        simulated: true,
-    };
+    let heading = Heading { text: drive.name.clone(), simulated: true };
     let content = html! {
         div.beside { div.tall { (elements::table(&table)) } (elements::charts(charts)) }
     };
@@ -260,10 +241,9 @@ fn curves(figures: &[&FidelityFigure], title: &str, x_title: &str) -> Option<Cha
     let size_label = |bytes: &f64| format_size(*bytes as u64);
     let mut data = Vec::new();
     for (n, name) in names.iter().enumerate() {
-        for (simulated, what, dash, size) in [
-            (false, "published", "solid", 2.4),
-            (true, "simulated", "dash", 1.6),
-        ] {
+        for (simulated, what, dash, size) in
+            [(false, "published", "solid", 2.4), (true, "simulated", "dash", 1.6)]
+        {
             let points = figures.iter().filter_map(|f| {
                 let (curve, size) = f.curve.as_ref()?;
                 let value = if simulated { f.simulated? } else { f.published };

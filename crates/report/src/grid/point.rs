@@ -67,9 +67,7 @@ impl<'a> Point<'a> {
 
     /// Its measured intervals; none without measurements.
     pub fn measured_intervals(&self) -> Vec<IntervalSample> {
-        self.data
-            .map(CellDrive::measured_intervals)
-            .unwrap_or_default()
+        self.data.map(CellDrive::measured_intervals).unwrap_or_default()
     }
 
     /// Its figures with their confidence intervals; none without measurements.
@@ -80,8 +78,7 @@ impl<'a> Point<'a> {
     /// Its phases with their causes, in time order.
     pub fn phases(&self) -> &[RatePhase] {
         let run = &self.set.runs[self.run];
-        self.phases
-            .get_or_init(|| attribution::of_cell(run, self.cell, self.index))
+        self.phases.get_or_init(|| attribution::of_cell(run, self.cell, self.index))
     }
 
     pub fn plan(&self) -> &'a CellPlan {

@@ -161,10 +161,9 @@ fn warning(set: &DriveSet<'_>, cause: &Cause<'_>) -> Markup {
 fn environment(run: &Run) -> Markup {
     let host = &run.manifest.host;
     let own = match is_imported(run) {
-        true => vec![(
-            "host",
-            "unknown: the files of the other program do not describe it".to_owned(),
-        )],
+        true => {
+            vec![("host", "unknown: the files of the other program do not describe it".to_owned())]
+        }
         false => vec![
             ("processor", host.cpu_model.clone()),
             ("logical processors", host.logical_cpus.to_string()),

@@ -67,11 +67,7 @@ pub fn leaders(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> String {
     let of = scores.columns.len();
     let text = |(n, (drive, best, alone)): (usize, (usize, usize, usize))| {
         let name = &set.drives[drive].heading.text;
-        let of = if n == 0 {
-            format!(" of {}", plural(of, "metric"))
-        } else {
-            String::new()
-        };
+        let of = if n == 0 { format!(" of {}", plural(of, "metric")) } else { String::new() };
         let sure = match alone {
             0 => String::new(),
             n if n == best => " (beyond the intervals)".to_owned(),
@@ -163,9 +159,8 @@ fn symbol(verdict: Option<&Verdict>, drive: usize) -> Markup {
     };
     let (class, sign, text) = verdict_style(verdict.result);
     let reasons = verdict.reasons.iter();
-    let reasons: Vec<String> = reasons
-        .map(|r| format!("\n{}: {}", weight_style(r.weight).1, r.text))
-        .collect();
+    let reasons: Vec<String> =
+        reasons.map(|r| format!("\n{}: {}", weight_style(r.weight).1, r.text)).collect();
     html! {
         a class={ "sign verdict " (class) } href={ "#drive-" (drive + 1) }
             title={ (text) (reasons.concat()) } aria-label=(text) {
@@ -188,11 +183,7 @@ fn details(metric: &HeadlineMetric, score: &Score) -> String {
         _ => "",
     };
     let unit = metric.figure.unit.text();
-    format!(
-        "{} {unit} in {}; {interval}{tied}",
-        figure(score.value),
-        score.cell
-    )
+    format!("{} {unit} in {}; {interval}{tied}", figure(score.value), score.cell)
 }
 
 fn cell(scores: &Scoreboard<'_>, column: usize, score: Option<&Score>) -> Markup {

@@ -25,10 +25,7 @@ pub fn cards(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Markup {
 /// The only drive of many runs: its identity, and how many runs gave each verdict.
 fn repeated(set: &DriveSet<'_>) -> Markup {
     let drive = &set.drives[0];
-    let verdicts = set
-        .runs
-        .iter()
-        .flat_map(|run| run.verdicts.iter().flatten());
+    let verdicts = set.runs.iter().flat_map(|run| run.verdicts.iter().flatten());
     let results: Vec<_> = verdicts.map(|verdict| verdict.result).collect();
     html! {
         article.card {
@@ -136,10 +133,7 @@ fn identity(drive: &ReportDrive<'_>) -> [String; 2] {
         labelled("not a drive: ", layers.map_or("", String::as_str), ""),
         d.spec.clone(),
     ];
-    [
-        joined(&parts[..2], " \u{b7} "),
-        joined(&parts[2..], " \u{b7} "),
-    ]
+    [joined(&parts[..2], " \u{b7} "), joined(&parts[2..], " \u{b7} ")]
 }
 
 /// A verdict with its reasons, folded unless `open`.
@@ -170,7 +164,5 @@ fn verdict(verdict: &Verdict, open: bool) -> Markup {
 fn key_figures(sections: &[Section<'_>], drive: usize) -> Vec<KeyFigure> {
     let measured = |section: &&Section<'_>| section.measured(drive).next().is_some();
     let sections = sections.iter().filter(measured);
-    sections
-        .flat_map(|section| (views::of_section(section).key_figures)(section, drive))
-        .collect()
+    sections.flat_map(|section| (views::of_section(section).key_figures)(section, drive)).collect()
 }

@@ -163,11 +163,7 @@ fn name_in(name: &Heading, marked: bool) -> Markup {
 
 /// A table, or only its notes where it is empty.
 pub fn table_or_notes(table: &Table) -> Markup {
-    if table.is_empty() {
-        notes(&table.notes)
-    } else {
-        self::table(table)
-    }
+    if table.is_empty() { notes(&table.notes) } else { self::table(table) }
 }
 
 /// A collapsed table; nothing for an empty one.
@@ -265,11 +261,7 @@ fn cell(cell: &TableCell, first: &str) -> Markup {
     match cell {
         TableCell::Empty => html! { td class=[(!first.is_empty()).then_some("first")] {} },
         TableCell::Text(text) => {
-            let long = if text.chars().count() > MAX_LINE_CHARS {
-                " long"
-            } else {
-                ""
-            };
+            let long = if text.chars().count() > MAX_LINE_CHARS { " long" } else { "" };
             html! { td class={ "t" (first) (long) } { (text) } }
         }
         TableCell::Missing(short, full) => {
@@ -381,9 +373,7 @@ pub fn chart(chart: &Chart, follows: bool) -> Markup {
 /// With a capital first letter.
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
 fn framed(chart: &Chart, title: &str, tools: &Markup) -> Markup {
@@ -422,10 +412,6 @@ const SHOWN_ROWS: usize = 40;
 /// A table, of which only the first rows are shown at once.
 pub fn long_table(mut long: Table) -> Markup {
     let rest = long.rows.split_off(long.rows.len().min(SHOWN_ROWS));
-    let more = Table {
-        rows: rest,
-        notes: Vec::new(),
-        ..long.clone()
-    };
+    let more = Table { rows: rest, notes: Vec::new(), ..long.clone() };
     html! { (table(&long)) (folded(&format!("{} more", more.rows.len()), &more)) }
 }

@@ -66,11 +66,7 @@ fn origin(imported: &ImportRecord) -> String {
     let files = plural(imported.files.len(), "file");
     let first = imported.files.first().map(|file| {
         let hash: String = file.sha256.chars().take(16).collect();
-        let more = if imported.files.len() > 1 {
-            ", ..."
-        } else {
-            ""
-        };
+        let more = if imported.files.len() > 1 { ", ..." } else { "" };
         format!(" ({}, SHA-256 {hash}...{more})", file.name)
     });
     let tools = imported.tools.join(", ");
@@ -114,20 +110,13 @@ fn badges(set: &DriveSet<'_>) -> Vec<Badge> {
         .find(|b| b.label == label)
     {
         Some(badge) => badge.details.push(details),
-        None => badges.push(Badge {
-            class,
-            label,
-            details: vec![details],
-        }),
+        None => badges.push(Badge { class, label, details: vec![details] }),
     };
     if set.any_simulated() {
         let (label, which) = if set.all_simulated() {
             ("simulated", "Every drive figure on this page is simulated.")
         } else {
-            (
-                "partly simulated",
-                "Some figures on this page are simulated.",
-            )
+            ("partly simulated", "Some figures on this page are simulated.")
         };
         let details = html! {
             strong { (which) }
@@ -209,9 +198,7 @@ fn of_run(run: &Run, which: &str, add: &mut impl FnMut(&'static str, String, Mar
         );
     }
     let cells = run.cells.iter();
-    let failed = cells
-        .filter(|c| matches!(c.state, CellState::Failed(_)))
-        .count();
+    let failed = cells.filter(|c| matches!(c.state, CellState::Failed(_))).count();
     if failed > 0 {
         add(
             "alarm",

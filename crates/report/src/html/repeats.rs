@@ -36,11 +36,7 @@ pub fn of_scores(set: &DriveSet<'_>, scores: &Scoreboard<'_>) -> Table {
     };
     let first = &set.drives[drives[0]];
     let caption = format!("{} of {}", plural(drives.len(), "run"), first.info.label);
-    table(
-        set,
-        caption,
-        scores.columns.iter().enumerate().filter_map(row).collect(),
-    )
+    table(set, caption, scores.columns.iter().enumerate().filter_map(row).collect())
 }
 
 fn table(set: &DriveSet<'_>, caption: String, mut rows: Vec<Row>) -> Table {
@@ -86,11 +82,7 @@ fn distribution(title: String, unit: &str, values: Vec<f64>) -> Option<Row> {
 }
 
 /// Figures of a workload that its distribution shows.
-const SHOWN: [ResultMetric; 3] = [
-    ResultMetric::BANDWIDTH,
-    ResultMetric::MEAN,
-    ResultMetric::P99,
-];
+const SHOWN: [ResultMetric; 3] = [ResultMetric::BANDWIDTH, ResultMetric::MEAN, ResultMetric::P99];
 
 /// The values of one workload in the order of their dates, each with the number of its run.
 fn values(section: &Section<'_>, at: (usize, usize), metric: ResultMetric) -> Vec<(f64, f64)> {
@@ -108,17 +100,8 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
         return None;
     }
     let views = SHOWN.into_iter().filter_map(|metric| view(section, metric));
-    let chart = Chart::of(
-        section.caption("by run"),
-        "figure",
-        CHART_PX,
-        views.collect(),
-    )?;
-    Some(Chart {
-        log_switch: false,
-        simulated: section.set.all_simulated(),
-        ..chart
-    })
+    let chart = Chart::of(section.caption("by run"), "figure", CHART_PX, views.collect())?;
+    Some(Chart { log_switch: false, simulated: section.set.all_simulated(), ..chart })
 }
 
 fn view(section: &Section<'_>, metric: ResultMetric) -> Option<ChartView> {
@@ -176,9 +159,7 @@ pub fn section(section: &Section<'_>, by_run: &Chart, each: &Markup) -> Markup {
 fn trend_pct(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     let pairs = (0..values.len()).flat_map(|i| (i + 1..values.len()).map(move |j| (i, j)));
-    let rises = pairs
-        .clone()
-        .map(|(i, j)| values[j].total_cmp(&values[i]) as i32);
+    let rises = pairs.clone().map(|(i, j)| values[j].total_cmp(&values[i]) as i32);
     let score = f64::from(rises.sum::<i32>());
     let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
     let slopes = pairs.map(|(i, j)| (values[j] - values[i]) / (j - i) as f64);

@@ -12,22 +12,12 @@ use crate::library::{LibraryDrive, Series, shell};
 /// With fewer, no change can be found.
 const LEAST_RUNS: usize = 2 * assay_stats::change::LEAST_LEN;
 
-const RUN_COLUMNS: [&str; 7] = [
-    "began (UTC)",
-    "suite",
-    "firmware",
-    "workloads",
-    "warnings",
-    "verdict",
-    "run folder",
-];
+const RUN_COLUMNS: [&str; 7] =
+    ["began (UTC)", "suite", "firmware", "workloads", "warnings", "verdict", "run folder"];
 
 pub fn page(drive: &LibraryDrive) -> String {
-    let changed: Vec<(&String, &Series, Vec<Change>)> = drive
-        .series
-        .iter()
-        .map(|(name, series)| (name, series, changes(series)))
-        .collect();
+    let changed: Vec<(&String, &Series, Vec<Change>)> =
+        drive.series.iter().map(|(name, series)| (name, series, changes(series))).collect();
     let body = html! {
         p.identity {
             @if drive.simulated { (simulated_mark()) " " }

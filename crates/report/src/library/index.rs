@@ -150,10 +150,5 @@ pub fn pair(drives: &[LibraryDrive]) -> String {
         div.scroll { table.site-table id="pair" { thead {} tbody {} } }
         script type="application/json" id="data" { (data) }
     };
-    shell::page(
-        "Two drives side by side",
-        "",
-        &body,
-        include_str!("../page/pair.js"),
-    )
+    shell::page("Two drives side by side", "", &body, include_str!("../page/pair.js"))
 }

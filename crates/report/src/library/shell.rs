@@ -8,11 +8,8 @@ use crate::library::HEAD;
 /// A page; `up` leads to the site's folder: empty, or `../`.
 pub fn page(title: &str, up: &str, body: &Markup, script: &str) -> String {
     let policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'";
-    let styles = [
-        include_str!("../page/page.css"),
-        include_str!("../page/site.css"),
-    ]
-    .map(PreEscaped);
+    let styles =
+        [include_str!("../page/page.css"), include_str!("../page/site.css")].map(PreEscaped);
     let theme = PreEscaped(include_str!("../page/theme.js"));
     let page = html! {
         html lang="en" {

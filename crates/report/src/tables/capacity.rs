@@ -133,9 +133,7 @@ pub fn table(section: &Section<'_>) -> Table {
         Row::new(heading, cells(section, *drive, &kinds))
     };
     let rows: Vec<Row> = section.drives.iter().map(row).collect();
-    let legend = kinds
-        .iter()
-        .map(|(kind, text, _)| format!("{kind}: {text}"));
+    let legend = kinds.iter().map(|(kind, text, _)| format!("{kind}: {text}"));
     let mut notes = vec![joined(legend, "; ")];
     notes.extend(section_remarks(section));
     let notes = spread_notes(notes, &rows);
@@ -162,10 +160,8 @@ fn cells(section: &Section<'_>, drive: usize, kinds: &[(&str, &str, bool)]) -> V
     let reported = format::capacity(section.set.drives[drive].info.capacity_bytes);
     let mut cells = vec![verdict, TableCell::number(reported)];
     type Moved = fn(&CellResult) -> (u64, f64);
-    let directions: [Moved; 2] = [
-        |r| (r.write.bytes, r.write.mib_per_s),
-        |r| (r.read.bytes, r.read.mib_per_s),
-    ];
+    let directions: [Moved; 2] =
+        [|r| (r.write.bytes, r.write.mib_per_s), |r| (r.read.bytes, r.read.mib_per_s)];
     for of in directions {
         let moved = own().filter_map(|p| Some((p, of(p.result()?))));
         let moved: Vec<_> = moved.filter(|(_, (bytes, _))| *bytes > 0).collect();

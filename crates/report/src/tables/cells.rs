@@ -43,9 +43,7 @@ pub fn point_rows<'s, 'a>(
 
 /// The reason why a point has no figures.
 pub fn reason(point: &Point<'_>) -> TableCell {
-    point.remark().map_or(TableCell::Empty, |(short, full)| {
-        TableCell::Missing(short, full)
-    })
+    point.remark().map_or(TableCell::Empty, |(short, full)| TableCell::Missing(short, full))
 }
 
 /// The short remark on an incomplete result.
@@ -76,9 +74,7 @@ pub fn cell_of(point: &Point<'_>, value: impl FnOnce(&CellResult) -> Option<f64>
 /// The latencies of these names in [`LATENCIES`], as cells.
 pub fn latency_cells(summary: &LatencySummary, names: &[&str]) -> Vec<TableCell> {
     let named = LATENCIES.iter().filter(|(name, ..)| names.contains(name));
-    named
-        .map(|(_, of, needed)| TableCell::latency(of(summary), summary.samples, *needed))
-        .collect()
+    named.map(|(_, of, needed)| TableCell::latency(of(summary), summary.samples, *needed)).collect()
 }
 
 /// True when any figure of the rows meets the condition.
@@ -121,10 +117,8 @@ pub fn verification(verify: &VerifySummary) -> String {
 
 /// Why results are missing or incomplete, each reason once, and further remarks on results.
 pub fn remarks(points: &[Point<'_>]) -> Vec<String> {
-    let remarks: Vec<_> = points
-        .iter()
-        .filter_map(|p| Some((p.remark()?, p.plan().id.as_str())))
-        .collect();
+    let remarks: Vec<_> =
+        points.iter().filter_map(|p| Some((p.remark()?, p.plan().id.as_str()))).collect();
     let reasons = distinct(remarks.iter().map(|(reason, _)| reason));
     let text = |reason: &(&str, String)| {
         let (short, full) = reason;
@@ -141,10 +135,7 @@ pub fn remarks(points: &[Point<'_>]) -> Vec<String> {
         };
         let subject = format!("{}, {}", point.name(), point.plan().id);
         let operations = result.operations();
-        let overflow: u64 = operations
-            .iter()
-            .map(|(_, op)| op.latency_ns.overflow)
-            .sum();
+        let overflow: u64 = operations.iter().map(|(_, op)| op.latency_ns.overflow).sum();
         if overflow > 0 {
             notes.push(format!(
                 "{subject}: {overflow} latencies were beyond the histogram's range (over 73 \
@@ -156,10 +147,7 @@ pub fn remarks(points: &[Point<'_>]) -> Vec<String> {
             let dates = format!("from {} to {}", stamp(&gap.from), stamp(&gap.to));
             notes.push(match gap.span_ns.0 {
                 0 => format!("{subject}: interrupted at {at} ({dates}); virtual time stood still"),
-                span => format!(
-                    "{subject}: interrupted at {at} for {} ({dates})",
-                    duration(span)
-                ),
+                span => format!("{subject}: interrupted at {at} for {} ({dates})", duration(span)),
             });
         }
         if let Some(verify) = &result.verify {

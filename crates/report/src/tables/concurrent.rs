@@ -88,9 +88,7 @@ pub fn comparison(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table
     let mut notes = remarks(&points);
     if let Some(load) = mean_load(cell[0].cell) {
         let shares = host_text(&load);
-        notes.push(format!(
-            "host CPU while together, % of all processors: {shares}"
-        ));
+        notes.push(format!("host CPU while together, % of all processors: {shares}"));
     }
     notes.extend(simulated_host(cell));
     let caption = caption(section, cell, "alone and together");
@@ -103,10 +101,9 @@ fn simulated_host(cell: &ConcurrentCell<'_, '_>) -> Option<String> {
     let shares = (cell.iter()).filter_map(|p| p.result()?.values.get(HOST_BUSY_PCT).copied());
     let busy = percent(shares.sum());
     let uplink = match host.uplink_bytes_per_second {
-        Some(bytes) => format!(
-            "an uplink of {} MiB/s that all share",
-            figure(bytes as f64 / MIB as f64)
-        ),
+        Some(bytes) => {
+            format!("an uplink of {} MiB/s that all share", figure(bytes as f64 / MIB as f64))
+        }
         None => "lanes of its own for each drive".to_owned(),
     };
     Some(format!(
@@ -122,18 +119,10 @@ fn total(cell: &ConcurrentCell<'_, '_>) -> Row {
         TableCell::figure(results.filter_map(|r| metric.value(r)).sum::<f64>())
     };
     let mut drives = cell.iter().map(|p| p.set.drives[p.drive].info);
-    let heading = Heading {
-        text: "all together".to_owned(),
-        simulated: drives.any(|d| d.simulated),
-    };
+    let heading =
+        Heading { text: "all together".to_owned(), simulated: drives.any(|d| d.simulated) };
     let [bandwidth, iops] = [ResultMetric::BANDWIDTH, ResultMetric::IOPS].map(sum);
-    let cells = vec![
-        TableCell::Empty,
-        bandwidth,
-        TableCell::Empty,
-        TableCell::Empty,
-        iops,
-    ];
+    let cells = vec![TableCell::Empty, bandwidth, TableCell::Empty, TableCell::Empty, iops];
     Row::new(heading, cells)
 }
 
@@ -190,11 +179,7 @@ pub fn intervals(section: &Section<'_>, cell: &ConcurrentCell<'_, '_>) -> Table 
         ));
     }
     Table {
-        caption: caption(
-            section,
-            cell,
-            "interval by interval, all drives concurrently",
-        ),
+        caption: caption(section, cell, "interval by interval, all drives concurrently"),
         corner: "until, s".to_owned(),
         columns,
         rows: indices.chunks(per_row).map(row).collect(),

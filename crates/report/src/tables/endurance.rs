@@ -19,10 +19,7 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
     let several = set.runs.len() > 1;
     let mut columns: Vec<Column> = several.then(|| Column::of("run", "")).into_iter().collect();
     columns.push(Column::of("step", ""));
-    columns.extend(Column::all_under(
-        "written",
-        ["by the host", "to the media"],
-    ));
+    columns.extend(Column::all_under("written", ["by the host", "to the media"]));
     let of_factor = ["factor", "\u{b1} %", "counter"];
     columns.extend(Column::all_under("write amplification", of_factor));
     let rated = ["host writes", "left", "drive writes per day"];
@@ -90,9 +87,7 @@ fn figures(step: &StepEndurance, source: &str) -> Vec<TableCell> {
         rated.map_or(TableCell::Empty, |rated| size(rated.left_bytes)),
         rated
             .and_then(|rated| rated.drive_writes_per_day)
-            .map_or(TableCell::Empty, |dwpd| {
-                TableCell::number(format!("{dwpd:.2}"))
-            }),
+            .map_or(TableCell::Empty, |dwpd| TableCell::number(format!("{dwpd:.2}"))),
     ]
 }
 

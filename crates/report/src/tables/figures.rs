@@ -79,22 +79,11 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
             return vec![vec![reason(point)]];
         };
         let operations = operations(result).into_iter();
-        let row = |(name, summary)| {
-            columns.cells(&Operation {
-                point,
-                result,
-                name,
-                summary,
-            })
-        };
+        let row = |(name, summary)| columns.cells(&Operation { point, result, name, summary });
         operations.map(row).collect()
     });
     let notes = notes(section, whole, &rows);
-    let caption = if whole {
-        section.caption("all figures")
-    } else {
-        section.title.to_owned()
-    };
+    let caption = if whole { section.caption("all figures") } else { section.title.to_owned() };
     let mut headings = axis_columns(section);
     headings.append(&mut columns.headings);
     Table::of_drives(caption, headings, rows, notes)
@@ -105,18 +94,13 @@ fn any(section: &Section<'_>, condition: fn(&CellResult) -> bool) -> bool {
 }
 
 fn add_rates(columns: &mut Columns<'_, Operation<'_, '_>>, section: &Section<'_>) {
-    if any(section, |r| {
-        operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0
-    }) {
+    if any(section, |r| operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0) {
         columns.add([Column::of("operation", "")], |o| [TableCell::text(o.name)]);
     }
     let rates = [Column::of("bandwidth", "MiB/s"), Column::of("rate", "IOPS")];
     columns.add(rates, |o| {
         let bandwidth = TableCell::figure(o.summary.mib_per_s);
-        [
-            bandwidth.with(|n| n.mark = mark(o.point)),
-            TableCell::figure(o.summary.iops),
-        ]
+        [bandwidth.with(|n| n.mark = mark(o.point)), TableCell::figure(o.summary.iops)]
     });
 }
 
@@ -144,19 +128,12 @@ fn add_latencies(columns: &mut Columns<'_, Operation<'_, '_>>, section: &Section
         (whole || ESSENTIAL.contains(label)) && (*label != RAREST || most_samples >= *needed)
     });
     let shown: Vec<&str> = shown.map(|(label, ..)| *label).collect();
-    let open_loop = any(section, |r| {
-        r.read.service_ns.is_some() || r.write.service_ns.is_some()
-    });
-    let group = if open_loop {
-        "latency from the intended start, \u{b5}s"
-    } else {
-        "latency, \u{b5}s"
-    };
+    let open_loop = any(section, |r| r.read.service_ns.is_some() || r.write.service_ns.is_some());
+    let group =
+        if open_loop { "latency from the intended start, \u{b5}s" } else { "latency, \u{b5}s" };
     let headings = shown.iter().map(|label| Column::under(group, label, ""));
     let headings: Vec<Column> = headings.collect();
-    columns.add(headings, move |o| {
-        latency_cells(&o.summary.latency_ns, &shown)
-    });
+    columns.add(headings, move |o| latency_cells(&o.summary.latency_ns, &shown));
     if open_loop && whole {
         let group = "latency from submission, \u{b5}s";
         columns.add(Column::all_under(group, FROM_SUBMISSION), |o| {
@@ -178,10 +155,7 @@ fn add_host_and_values(columns: &mut Columns<'_, Operation<'_, '_>>, section: &S
             [watts.map_or(TableCell::Empty, |w| TableCell::number(format!("{w:.1}")))]
         });
     }
-    let keys: Vec<String> = value_keys(section.results())
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
+    let keys: Vec<String> = value_keys(section.results()).into_iter().map(str::to_owned).collect();
     let headings = keys.iter().map(|key| Column::of(format::humanise(key), ""));
     let headings: Vec<Column> = headings.collect();
     columns.add(headings, move |o| {
@@ -229,10 +203,7 @@ fn notes(section: &Section<'_>, whole: bool, rows: &[Row]) -> Vec<String> {
     }
     if whole {
         let missing = section.points.iter().flat_map(precision);
-        notes.extend(no_interval_note(
-            "no confidence interval",
-            missing.filter_map(Result::err),
-        ));
+        notes.extend(no_interval_note("no confidence interval", missing.filter_map(Result::err)));
     }
     notes
 }

@@ -21,9 +21,7 @@ pub fn ends<T>(
 
 /// Increment of a counter as a cell. A counter that the drive resets counts as no increment.
 fn increment(ends: Option<(u64, u64)>, cell: impl Fn(u64) -> TableCell) -> TableCell {
-    ends.map_or(TableCell::Empty, |(first, last)| {
-        cell(last.saturating_sub(first))
-    })
+    ends.map_or(TableCell::Empty, |(first, last)| cell(last.saturating_sub(first)))
 }
 
 fn seconds(increment: u64) -> TableCell {
@@ -37,10 +35,7 @@ fn seconds(increment: u64) -> TableCell {
 /// One row per drive and run; `None` where no drive reports its health.
 pub fn table(set: &DriveSet<'_>) -> Option<Table> {
     let mut columns = vec![Column::of("run", "")];
-    columns.extend(Column::all_under(
-        "temperature, \u{b0}C",
-        ["first", "highest"],
-    ));
+    columns.extend(Column::all_under("temperature, \u{b0}C", ["first", "highest"]));
     let increments = [
         ("time too warm", ""),
         ("time critical", ""),
@@ -70,9 +65,7 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
             let counter = |of: fn(&TelemetryRecord) -> Option<u64>| ends(&readings, of);
             let last = |of: fn(&TelemetryRecord) -> Option<u8>| {
                 let ends = ends(&readings, of);
-                ends.map_or(TableCell::Empty, |(_, last)| {
-                    TableCell::number(last.to_string())
-                })
+                ends.map_or(TableCell::Empty, |(_, last)| TableCell::number(last.to_string()))
             };
             // The title is before the colon; the explanation follows it.
             let suite = set.runs[run].manifest.suite.title.split(':').next();

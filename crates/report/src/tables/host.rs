@@ -18,10 +18,7 @@ pub fn cells(point: &Point<'_>) -> [TableCell; 2] {
     let all = result.and_then(|r| Some(r.host?.busy_pct()));
     let busiest = result.and_then(|r| r.busiest_thread_pct);
     let mark = point.is_host_limited().then(|| CPU_LIMITED.to_owned());
-    [
-        TableCell::percent(all),
-        TableCell::percent(busiest).with(|n| n.mark = mark),
-    ]
+    [TableCell::percent(all), TableCell::percent(busiest).with(|n| n.mark = mark)]
 }
 
 /// What the mark means, where any of the points has it.

@@ -85,9 +85,7 @@ pub fn no_interval_note(what: &str, missing: impl IntoIterator<Item = Missing>) 
     };
     let least = FEWEST_EFFECTIVE;
     if let Some(samples) = counts(&short) {
-        reasons.push(format!(
-            "too short ({samples} intervals recorded, at least {least} needed)"
-        ));
+        reasons.push(format!("too short ({samples} intervals recorded, at least {least} needed)"));
     }
     if let Some((low, high)) = ends(&memories_s) {
         let memory = range(low, high);
@@ -97,9 +95,7 @@ pub fn no_interval_note(what: &str, missing: impl IntoIterator<Item = Missing>) 
         ));
     }
     if let Some(seen) = counts(&bursts) {
-        reasons.push(format!(
-            "the variation lies in {seen} bursts, about {least} needed"
-        ));
+        reasons.push(format!("the variation lies in {seen} bursts, about {least} needed"));
     }
     (!reasons.is_empty()).then(|| format!("{what}: {}", reasons.join("; ")))
 }

@@ -65,9 +65,7 @@ pub fn table(section: &Section<'_>, metric: ResultMetric) -> Option<Table> {
     if section.drives.len() > 1 {
         let latency = metric.is_latency();
         let which = if latency { "lowest" } else { "highest" };
-        notes.push(format!(
-            "bold: the {which} of the drives at the same workload"
-        ));
+        notes.push(format!("bold: the {which} of the drives at the same workload"));
     }
     Some(Table {
         caption: section.caption(metric.title),

@@ -91,15 +91,9 @@ pub fn idle(section: &Section<'_>) -> Table {
     let temperatures = ["at start", "at end", "lowest", "highest", "largest step"];
     columns.extend(Column::all_under("temperature, \u{b0}C", temperatures));
     let data = section.points.iter().filter_map(|p| p.data);
-    let sensors = data
-        .flat_map(|data| &data.telemetry)
-        .any(|t| !t.sensors_c.is_empty());
+    let sensors = data.flat_map(|data| &data.telemetry).any(|t| !t.sensors_c.is_empty());
     if sensors {
-        columns.push(Column::under(
-            "temperature, \u{b0}C",
-            "other sensors, highest",
-            "",
-        ));
+        columns.push(Column::under("temperature, \u{b0}C", "other sensors, highest", ""));
     }
     let rows = point_rows(section, |point| {
         let readings = point.data.map_or(&[][..], |d| &d.telemetry);
@@ -107,9 +101,7 @@ pub fn idle(section: &Section<'_>) -> Table {
             return vec![reason(point).or(TableCell::unreported)];
         };
         let watts = last.power_mw.filter(|mw| *mw > 0).map(|mw| mw as f64 / 1e3);
-        let state = last
-            .power_state
-            .map(|state| TableCell::number(format!("PS{state}")));
+        let state = last.power_state.map(|state| TableCell::number(format!("PS{state}")));
         let degrees = || readings.iter().filter_map(|t| t.temperature_c);
         let cells = [
             TableCell::number(format::duration(last.at.0)),

@@ -24,10 +24,7 @@ fn link_limit(points: &[&Point<'_>]) -> Option<String> {
         (high > link).then_some(link)
     };
     let link = points.iter().find_map(|p| mib_per_s(&p))?;
-    Some(format!(
-        "; at most the {} MiB/s of its link",
-        figure(to_three_digits(link))
-    ))
+    Some(format!("; at most the {} MiB/s of its link", figure(to_three_digits(link))))
 }
 
 /// An interval in the common notation, to three significant digits: its ends are estimates.
@@ -137,11 +134,7 @@ fn drive_notes(points: &[Point<'_>]) -> Vec<String> {
     };
     let points: Vec<&Point<'_>> = points.iter().filter(with).collect();
     let of_drive = |drive: usize| {
-        let mine: Vec<&Point<'_>> = points
-            .iter()
-            .copied()
-            .filter(|p| p.drive == drive)
-            .collect();
+        let mine: Vec<&Point<'_>> = points.iter().copied().filter(|p| p.drive == drive).collect();
         let pairs = mine.iter().map(|p| factors_of_point(p));
         let (rates, percentiles): (Vec<_>, Vec<_>) = pairs.map(|[r, p]| (r, p)).unzip();
         let list = |all: Vec<Option<&PredictiveFactors>>| {

@@ -19,20 +19,10 @@ const COLUMNS: [&str; 3] = ["published", "simulated", "error, %"];
 /// Published rates and latencies beside the simulated ones, each with its summary: one table for
 /// all drives.
 pub fn all(section: &Section<'_>) -> Vec<(String, Table)> {
-    let rates = section
-        .drives
-        .iter()
-        .filter_map(|d| Some((*d, table(section, *d)?)));
-    let latencies = section
-        .drives
-        .iter()
-        .filter_map(|d| Some((*d, latency_table(section, *d)?)));
+    let rates = section.drives.iter().filter_map(|d| Some((*d, table(section, *d)?)));
+    let latencies = section.drives.iter().filter_map(|d| Some((*d, latency_table(section, *d)?)));
     let titled = [
-        (
-            "Published and simulated rates",
-            "published and simulated, MiB/s",
-            rates.collect(),
-        ),
+        ("Published and simulated rates", "published and simulated, MiB/s", rates.collect()),
         (
             "Published and simulated latencies",
             "published and simulated latency, \u{b5}s",
@@ -40,15 +30,9 @@ pub fn all(section: &Section<'_>) -> Vec<(String, Table)> {
         ),
     ];
     let folded = |(summary, what, tables): (&str, &str, Vec<(usize, Table)>)| {
-        let rows = tables
-            .iter()
-            .map(|(_, table)| table.rows.len())
-            .sum::<usize>();
-        let summary = format!(
-            "{summary}: {}, {}",
-            plural(tables.len(), "drive"),
-            plural(rows, "workload")
-        );
+        let rows = tables.iter().map(|(_, table)| table.rows.len()).sum::<usize>();
+        let summary =
+            format!("{summary}: {}, {}", plural(tables.len(), "drive"), plural(rows, "workload"));
         Some((summary, merged(section, tables, what)?))
     };
     titled.into_iter().filter_map(folded).collect()
@@ -61,9 +45,7 @@ fn merged(section: &Section<'_>, mut tables: Vec<(usize, Table)>, what: &str) ->
     }
     let first = &tables[0].1;
     let mut columns = vec![Column::of(first.corner.clone(), "")];
-    columns.extend(distinct(
-        tables.iter().flat_map(|(_, t)| t.columns.iter().cloned()),
-    ));
+    columns.extend(distinct(tables.iter().flat_map(|(_, t)| t.columns.iter().cloned())));
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     for (drive, table) in &tables {
         let heading = &section.set.drives[*drive].heading;
@@ -76,12 +58,7 @@ fn merged(section: &Section<'_>, mut tables: Vec<(usize, Table)>, what: &str) ->
             cells.extend(columns[1..].iter().map(cell));
             rows.push(Row::new(heading.clone(), cells));
         }
-        notes.extend(
-            table
-                .notes
-                .iter()
-                .map(|note| format!("{}: {note}", heading.text)),
-        );
+        notes.extend(table.notes.iter().map(|note| format!("{}: {note}", heading.text)));
     }
     Some(section.table(what, columns, rows, notes))
 }
@@ -182,9 +159,7 @@ fn sources<'p>(published: impl Iterator<Item = &'p Published>) -> String {
 
 /// The columns of comparisons under their headings.
 fn columns<'l>(headings: impl Iterator<Item = &'l str>) -> Vec<Column> {
-    headings
-        .flat_map(|heading| Column::all_under(heading, COLUMNS))
-        .collect()
+    headings.flat_map(|heading| Column::all_under(heading, COLUMNS)).collect()
 }
 
 fn table(section: &Section<'_>, drive: usize) -> Option<Table> {
@@ -203,11 +178,7 @@ fn table(section: &Section<'_>, drive: usize) -> Option<Table> {
     let labels: Vec<String> = shown.iter().map(|c| section.column_label(*c)).collect();
     let name = section.set.full_name(drive);
     let stream = section.is_stream();
-    let corner = if stream {
-        "stream"
-    } else {
-        section.row_title()
-    };
+    let corner = if stream { "stream" } else { section.row_title() };
     Some(Table {
         caption: format!("{name}: published and simulated, MiB/s"),
         corner: corner.to_owned(),

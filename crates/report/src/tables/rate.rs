@@ -16,27 +16,15 @@ pub fn small_blocks(section: &Section<'_>) -> bool {
 
 /// Unit of a section's rates.
 pub fn rate_unit(section: &Section<'_>) -> &'static str {
-    if small_blocks(section) {
-        "IOPS"
-    } else {
-        "MiB/s"
-    }
+    if small_blocks(section) { "IOPS" } else { "MiB/s" }
 }
 
 /// A result's rate in [`rate_unit`].
 pub fn rate_of(section: &Section<'_>, result: &CellResult) -> f64 {
-    if small_blocks(section) {
-        result.iops()
-    } else {
-        result.mib_per_s()
-    }
+    if small_blocks(section) { result.iops() } else { result.mib_per_s() }
 }
 
 /// Confidence interval of the rate, and one unit of the rate in its units.
 pub fn rate_estimate(section: &Section<'_>, estimates: &Estimates) -> (MeanEstimate, f64) {
-    if small_blocks(section) {
-        (estimates.iops, 1.0)
-    } else {
-        (estimates.mib_per_s, 1.0)
-    }
+    if small_blocks(section) { (estimates.iops, 1.0) } else { (estimates.mib_per_s, 1.0) }
 }

@@ -124,9 +124,7 @@ impl DriveRounds<'_, '_> {
 /// The rounds of every drive.
 pub fn of_section<'s, 'a>(section: &'s Section<'a>) -> Vec<DriveRounds<'s, 'a>> {
     let drives = section.drives.iter();
-    drives
-        .filter_map(|drive| of_drive(section, *drive))
-        .collect()
+    drives.filter_map(|drive| of_drive(section, *drive)).collect()
 }
 
 fn of_drive<'s, 'a>(section: &'s Section<'a>, drive: usize) -> Option<DriveRounds<'s, 'a>> {
@@ -155,27 +153,16 @@ fn of_drive<'s, 'a>(section: &'s Section<'a>, drive: usize) -> Option<DriveRound
         points,
         done,
         most,
-        window: evaluated
-            .filter(|w| w.0 >= 1 && w.1 <= done && w.0 <= w.1)
-            .unwrap_or(last),
+        window: evaluated.filter(|w| w.0 >= 1 && w.1 <= done && w.0 <= w.1).unwrap_or(last),
         steady,
     })
 }
 
 /// The evaluation of steady state: one row per tracked cell.
 pub fn verdicts(section: &Section<'_>) -> Table {
-    let mut columns = Column::list([
-        ("tracked", ""),
-        ("steady state", ""),
-        ("rounds", ""),
-        ("window", ""),
-    ]);
-    let over = [
-        "mean",
-        "max \u{2212} min, %",
-        "rise of the line, %",
-        "slope per round",
-    ];
+    let mut columns =
+        Column::list([("tracked", ""), ("steady state", ""), ("rounds", ""), ("window", "")]);
+    let over = ["mean", "max \u{2212} min, %", "rise of the line, %", "slope per round"];
     columns.extend(Column::all_under("over the window", over));
     let mut rows = Vec::new();
     let mut notes = Vec::new();
@@ -218,9 +205,7 @@ pub fn verdicts(section: &Section<'_>) -> Table {
 /// Rows by columns of one drive, over the measurement window.
 pub fn matrix(section: &Section<'_>, drive: &DriveRounds<'_, '_>, figure: &ResultMetric) -> Table {
     let value = |row, column| drive.over_window(row, column, figure);
-    let all = section
-        .locations()
-        .filter_map(|(row, column)| value(row, column));
+    let all = section.locations().filter_map(|(row, column)| value(row, column));
     let largest = all.fold(0.0, f64::max);
     let unsteady = drive.achieved() == Some(false);
     let incomplete = || {

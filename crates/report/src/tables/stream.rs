@@ -59,11 +59,7 @@ impl DriveStreams {
     pub fn cache(&self) -> Option<String> {
         let caches = || self.caches_bytes.iter().copied();
         let (least, most) = (format_size(caches().min()?), format_size(caches().max()?));
-        Some(if least == most {
-            least
-        } else {
-            format!("{least} to {most}")
-        })
+        Some(if least == most { least } else { format!("{least} to {most}") })
     }
 }
 
@@ -94,9 +90,7 @@ pub fn of_section(section: &Section<'_>) -> Vec<DriveStreams> {
             .flat_map(|point| point.phases().iter().filter_map(cache))
             .collect(),
     });
-    drives
-        .filter(|d| !d.short.is_empty() || !d.continuous.is_empty())
-        .collect()
+    drives.filter(|d| !d.short.is_empty() || !d.continuous.is_empty()).collect()
 }
 
 /// The lengths of all short streams, ascending.
@@ -122,9 +116,7 @@ fn rate(stream: Option<&Stream>, why_missing: &str) -> TableCell {
         return TableCell::Missing("\u{2013}", why_missing.to_owned());
     };
     TableCell::figure(stream.mib_per_s).with(|n| {
-        n.spread = stream
-            .interval_mib_per_s
-            .and_then(|(low, high)| half_width((high - low) / 2.0));
+        n.spread = stream.interval_mib_per_s.and_then(|(low, high)| half_width((high - low) / 2.0));
         n.alarm = stream.errors > 0;
         n.mark = (stream.errors > 0).then(|| "errors".to_owned());
         let length = format_size(stream.length_bytes);
@@ -137,9 +129,7 @@ fn rate(stream: Option<&Stream>, why_missing: &str) -> TableCell {
 /// One row per drive and direction.
 fn rows(section: &Section<'_>, all: &[DriveStreams]) -> Vec<Row> {
     let length = |s: Option<&Stream>| {
-        s.map_or(TableCell::Empty, |s| {
-            TableCell::number(format_size(s.length_bytes))
-        })
+        s.map_or(TableCell::Empty, |s| TableCell::number(format_size(s.length_bytes)))
     };
     let between = |c: &Cliff| {
         let (before, after) = (format_size(c.before_bytes), format_size(c.after_bytes));
@@ -162,9 +152,7 @@ fn rows(section: &Section<'_>, all: &[DriveStreams]) -> Vec<Row> {
             let cache = streams.cache().filter(|_| op == Op::Write);
             let cells = vec![
                 TableCell::text(noun),
-                streams
-                    .verdict(op)
-                    .map_or(TableCell::Empty, TableCell::Text),
+                streams.verdict(op).map_or(TableCell::Empty, TableCell::Text),
                 rate(peak, "the suite streamer-peak was not run"),
                 length(peak),
                 rate(continuous, "the suite streamer-continuous was not run"),
@@ -173,10 +161,7 @@ fn rows(section: &Section<'_>, all: &[DriveStreams]) -> Vec<Row> {
                 cliffs,
                 cache.map_or(TableCell::Empty, TableCell::Text),
             ];
-            rows.push(Row::new(
-                section.set.drives[streams.drive].heading.clone(),
-                cells,
-            ));
+            rows.push(Row::new(section.set.drives[streams.drive].heading.clone(), cells));
         }
     }
     rows

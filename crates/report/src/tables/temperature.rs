@@ -21,9 +21,7 @@ fn after(readings: &[TelemetryRecord]) -> Option<f64> {
     let distance = |t: &TelemetryRecord| t.at.0.abs_diff(AFTER.0);
     let known = readings.iter().filter(|t| t.temperature_c.is_some());
     let nearest = known.min_by_key(|t| distance(t))?;
-    nearest
-        .temperature_c
-        .filter(|_| distance(nearest) <= NEAREST.0)
+    nearest.temperature_c.filter(|_| distance(nearest) <= NEAREST.0)
 }
 
 /// Seconds that the drive counted above its warning temperature during the cell.
@@ -41,11 +39,7 @@ fn flags(readings: &[TelemetryRecord]) -> Vec<&str> {
 
 /// Highest value of the further sensors.
 pub fn highest_sensor(readings: &[TelemetryRecord]) -> Option<f64> {
-    readings
-        .iter()
-        .flat_map(|t| &t.sensors_c)
-        .copied()
-        .reduce(f64::max)
+    readings.iter().flat_map(|t| &t.sensors_c).copied().reduce(f64::max)
 }
 
 /// One row per drive and cell; `None` where no drive reports a temperature.
@@ -55,14 +49,7 @@ pub fn table(section: &Section<'_>) -> Option<Table> {
     readings.find(|t| t.temperature_c.is_some())?;
     let mut columns = axis_columns(section);
     columns.push(Column::of("rate", "MiB/s"));
-    let labels = [
-        "at start",
-        "after 2 min",
-        "at end",
-        "rise",
-        "highest",
-        "other sensors, highest",
-    ];
+    let labels = ["at start", "after 2 min", "at end", "rise", "highest", "other sensors, highest"];
     columns.extend(Column::all_under("temperature, \u{b0}C", labels));
     columns.extend(Column::list([
         ("above its warning temperature", "s"),
@@ -80,14 +67,7 @@ pub fn table(section: &Section<'_>) -> Option<Table> {
         let (start, end) = (degrees.first().copied(), degrees.last().copied());
         let rise = start.zip(end).map(|(start, end)| end - start);
         let highest = degrees.iter().copied().reduce(f64::max);
-        for celsius in [
-            start,
-            after(readings),
-            end,
-            rise,
-            highest,
-            highest_sensor(readings),
-        ] {
+        for celsius in [start, after(readings), end, rise, highest, highest_sensor(readings)] {
             cells.push(TableCell::celsius(celsius));
         }
         let above_s = above_warning_s(readings);

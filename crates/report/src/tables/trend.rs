@@ -14,21 +14,12 @@ pub fn tables(set: &DriveSet<'_>) -> Vec<Table> {
 }
 
 fn table(set: &DriveSet<'_>, trend: &HealthTrend) -> Table {
-    let mut columns = Column::list([
-        ("run", ""),
-        ("power-on", "h"),
-        ("used", "%"),
-        ("spare", "%"),
-    ]);
+    let mut columns = Column::list([("run", ""), ("power-on", "h"), ("used", "%"), ("spare", "%")]);
     let written = ["by the host", "to the media"];
     columns.extend(Column::all_under("written over its life", written));
     let factors = ["over its life", "since the run before"];
     columns.extend(Column::all_under("write amplification", factors));
-    columns.extend(Column::list([
-        ("erases", ""),
-        ("media errors", ""),
-        ("bad blocks", ""),
-    ]));
+    columns.extend(Column::list([("erases", ""), ("media errors", ""), ("bad blocks", "")]));
     let rows = trend.points.iter().enumerate().map(|(at, point)| {
         let suite = short_title(&set.runs[point.run].manifest.suite.title);
         let is_reset = at > 0 && at == trend.since;
@@ -36,10 +27,8 @@ fn table(set: &DriveSet<'_>, trend: &HealthTrend) -> Table {
         cells.extend(figures(point));
         if is_reset {
             // Later counters say nothing about the growth before.
-            cells[7] = TableCell::Missing(
-                "reset",
-                "counters decreased since the run before".to_owned(),
-            );
+            cells[7] =
+                TableCell::Missing("reset", "counters decreased since the run before".to_owned());
         }
         Row::new(Heading::plain(stamp(&point.date)), cells)
     });
@@ -73,9 +62,7 @@ fn figures(point: &HealthPoint) -> Vec<TableCell> {
     let count =
         |value: Option<u64>| value.map_or(TableCell::Empty, |n| TableCell::number(group_digits(n)));
     let size = |value: Option<u64>| {
-        value.map_or(TableCell::Empty, |n| {
-            TableCell::number(format::decimal_size(n as f64))
-        })
+        value.map_or(TableCell::Empty, |n| TableCell::number(format::decimal_size(n as f64)))
     };
     let factor = |value: Option<f64>| {
         value.map_or(TableCell::Empty, |x| TableCell::number(format!("{x:.2}")))
@@ -90,8 +77,7 @@ fn figures(point: &HealthPoint) -> Vec<TableCell> {
         factor(point.amplification_of_life()),
         factor(point.amplification_since),
         count(last.erases),
-        last.media_errors
-            .map_or(TableCell::Empty, TableCell::fault_count),
+        last.media_errors.map_or(TableCell::Empty, TableCell::fault_count),
         count(last.bad_blocks),
     ]
 }
@@ -104,12 +90,8 @@ fn projection_text(projection: &Projection) -> String {
     let Some(at) = projection.at_s else {
         return format!("{grows}: 100 % is more than a century away");
     };
-    let to = projection
-        .latest_s
-        .map_or("later than a century".to_owned(), day);
-    let from = projection
-        .earliest_s
-        .map_or("an unknown date".to_owned(), day);
+    let to = projection.latest_s.map_or("later than a century".to_owned(), day);
+    let from = projection.earliest_s.map_or("an unknown date".to_owned(), day);
     format!(
         "{grows}; projection: 100 % on {} (between {from} and {to} by its steps of 1 %), if the \
          drive is used as it was from the first to the last of these runs",

@@ -46,17 +46,10 @@ pub fn summary(page: &mut TextPage, runs: &[Run], all: &Comparisons, pair: &Grou
 fn headline(all: &Comparisons, pair: &GroupComparison) -> Option<String> {
     let (a, b) = (&all.groups[pair.baseline], &all.groups[pair.other]);
     let bandwidth = pair.typical_ratio(Metric::MibPerS, |_| true)?;
-    let mut text = format!(
-        "{}: {} times the bandwidth of {}",
-        b.full_name(),
-        ratio(bandwidth),
-        a.full_name()
-    );
+    let mut text =
+        format!("{}: {} times the bandwidth of {}", b.full_name(), ratio(bandwidth), a.full_name());
     if let Some(latency) = pair.typical_ratio(Metric::LatencyMean, is_at_depth_one) {
-        text += &format!(
-            ", {} times its latency of random reads at depth 1",
-            ratio(latency)
-        );
+        text += &format!(", {} times its latency of random reads at depth 1", ratio(latency));
     }
     Some(text)
 }
@@ -69,14 +62,8 @@ fn how_sure(all: &Comparisons, pair: &GroupComparison) -> String {
     let decided = |basis| pair.decided_by(metric, basis);
     let parts = [
         (decided(Basis::BetweenRuns), "between runs"),
-        (
-            decided(Basis::WithinRuns),
-            "within the runs that are compared",
-        ),
-        (
-            decided(Basis::Repeatability),
-            "larger than repetition gives",
-        ),
+        (decided(Basis::WithinRuns), "within the runs that are compared"),
+        (decided(Basis::Repeatability), "larger than repetition gives"),
         (tally.cannot_tell, "not known"),
     ];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0);
@@ -121,11 +108,7 @@ pub fn details(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
 fn title(page: &mut TextPage, all: &Comparisons, pair: &GroupComparison) {
     let (a, b) = (&all.groups[pair.baseline], &all.groups[pair.other]);
     let common = plural(pair.workloads.len(), "workload");
-    let title = format!(
-        "{} against {}: {common} in common",
-        b.full_name(),
-        a.full_name()
-    );
+    let title = format!("{} against {}: {common} in common", b.full_name(), a.full_name());
     page.line(&title, None);
 }
 
@@ -172,9 +155,7 @@ fn metric_summary(pair: &GroupComparison, metric: Metric) -> String {
 fn ratios(pair: &GroupComparison, metric: Metric) -> Vec<f64> {
     let compared = pair.workloads.iter().flat_map(|w| &w.metrics);
     let of_metric = compared.filter(|c| c.metric == metric);
-    of_metric
-        .filter_map(|c| c.comparison.ratio.filter(|r| r.is_finite() && *r > 0.0))
-        .collect()
+    of_metric.filter_map(|c| c.comparison.ratio.filter(|r| r.is_finite() && *r > 0.0)).collect()
 }
 
 /// Why bandwidths cannot be told apart, each reason once with its number of workloads, and what to
@@ -184,10 +165,7 @@ fn undecided(runs: &[Run], all: &Comparisons, pair: &GroupComparison) -> Vec<Str
     let mut shortest_ns: Option<u64> = None;
     let mut has_interval = false;
     for workload in &pair.workloads {
-        let of_rate = workload
-            .metrics
-            .iter()
-            .find(|c| c.metric == Metric::MibPerS);
+        let of_rate = workload.metrics.iter().find(|c| c.metric == Metric::MibPerS);
         let Some(comparison) = of_rate.map(|c| &c.comparison) else {
             continue;
         };
@@ -274,9 +252,7 @@ fn answer(comparison: &Comparison) -> [TableCell; 3] {
     let interval = comparison.interval;
     let interval = interval.map(|(low, high)| format!("{}-{}", ratio(low), ratio(high)));
     [
-        comparison
-            .ratio
-            .map_or(TableCell::Empty, |r| TableCell::number(ratio(r))),
+        comparison.ratio.map_or(TableCell::Empty, |r| TableCell::number(ratio(r))),
         interval.map_or(TableCell::Empty, TableCell::Text),
         TableCell::text(comparison.answer.label()),
     ]
@@ -298,9 +274,7 @@ fn ratio(ratio: f64) -> String {
 /// Reasons of undecided comparisons without an interval, each once.
 fn notes(pair: &GroupComparison, step: &str, metrics: &[Metric]) -> Vec<String> {
     let of_step = pair.workloads.iter().filter(|w| w.plan.step == step);
-    let compared = of_step
-        .flat_map(|w| &w.metrics)
-        .filter(|c| metrics.contains(&c.metric));
+    let compared = of_step.flat_map(|w| &w.metrics).filter(|c| metrics.contains(&c.metric));
     let undecided = compared.filter(|c| c.comparison.interval.is_none());
     let reasons = undecided.filter_map(|c| c.comparison.why.as_ref());
     distinct(reasons.map(|why| format!("can't tell: {why}")))

@@ -45,11 +45,7 @@ pub struct TextPage {
 
 impl TextPage {
     pub fn new(width: usize, style: Style) -> TextPage {
-        TextPage {
-            width,
-            style,
-            out: String::new(),
-        }
+        TextPage { width, style, out: String::new() }
     }
 
     /// The text, with one line break at the end.
@@ -111,21 +107,14 @@ impl TextPage {
         self.line(&table.caption, Some(Paint::Strong));
         let rows = table.rows.iter();
         let mut texts: Vec<Vec<String>> = rows
-            .map(|r| {
-                r.cells
-                    .iter()
-                    .map(|c| shortened(&cell_text(c), self.width))
-                    .collect()
-            })
+            .map(|r| r.cells.iter().map(|c| shortened(&cell_text(c), self.width)).collect())
             .collect();
         // Figures without the mark of the best are padded in columns with such a mark.
         for column in 0..table.columns.len() {
             let marked = |row: &Vec<String>| row.get(column).is_some_and(|t| t.ends_with('*'));
             if texts.iter().any(marked) {
                 let column = texts.iter_mut().filter_map(|row| row.get_mut(column));
-                column
-                    .filter(|text| !text.ends_with('*'))
-                    .for_each(|text| text.push(' '));
+                column.filter(|text| !text.ends_with('*')).for_each(|text| text.push(' '));
             }
         }
         let most = self.width * 2 / 5;
@@ -240,9 +229,7 @@ impl TableLayout<'_> {
     /// Heading of a column's group; empty without one.
     fn group_title(&self, column: usize) -> String {
         let group = self.table.columns[column].group.as_ref();
-        group.map_or_else(String::new, |g| {
-            shortened(&printable(&g.to_string()), self.most)
-        })
+        group.map_or_else(String::new, |g| shortened(&printable(&g.to_string()), self.most))
     }
 
     /// Widths of columns, wide enough for their groups' headings.
@@ -256,11 +243,7 @@ impl TableLayout<'_> {
         for group in self.table.groups(columns) {
             let span = span(&widths[at..at + group.len()]);
             // A title that fits needs no more space.
-            widths[at] += self
-                .group_title(group[0])
-                .chars()
-                .count()
-                .saturating_sub(span);
+            widths[at] += self.group_title(group[0]).chars().count().saturating_sub(span);
             at += group.len();
         }
         widths
@@ -291,10 +274,7 @@ impl TableLayout<'_> {
             let mut others = others.iter();
             others.all(|other| self.fits(&[repeated, &[*other]].concat(), width))
         };
-        self.keys = (0..=self.keys)
-            .rev()
-            .find(|keys| leaves_space(*keys))
-            .unwrap_or(0);
+        self.keys = (0..=self.keys).rev().find(|keys| leaves_space(*keys)).unwrap_or(0);
     }
 
     fn fits(&self, columns: &[usize], width: usize) -> bool {

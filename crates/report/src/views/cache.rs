@@ -74,10 +74,8 @@ pub fn table(section: &Section<'_>) -> Table {
     columns.push(Column::of("dirty at the end", ""));
     let mut rows: Vec<Row> = Vec::new();
     for point in &section.points {
-        let leading = vec![
-            TableCell::Text(name(point)),
-            TableCell::Text(workload_text(point.plan())),
-        ];
+        let leading =
+            vec![TableCell::Text(name(point)), TableCell::Text(workload_text(point.plan()))];
         let Some(result) = point.result() else {
             rows.push(point.table_row([leading, vec![reason(point)]].concat()));
             continue;
@@ -100,9 +98,7 @@ pub fn table(section: &Section<'_>) -> Table {
                 .get(CACHE_DIRTY_MIB)
                 .filter(|mib| **mib > 0.0)
                 .map(|mib| (*mib * MIB as f64) as u64);
-            cells.push(dirty.map_or(TableCell::Empty, |bytes| {
-                TableCell::Text(format_size(bytes))
-            }));
+            cells.push(dirty.map_or(TableCell::Empty, |bytes| TableCell::Text(format_size(bytes))));
             rows.push(point.table_row(cells));
         }
     }
@@ -157,8 +153,5 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
     };
     let views = section.drives.iter().filter_map(view).collect();
     let chart = Chart::of(section.caption("hit rate over time"), "drive", 320, views)?;
-    Some(Chart {
-        log_switch: false,
-        ..chart
-    })
+    Some(Chart { log_switch: false, ..chart })
 }

@@ -20,17 +20,11 @@ pub const VIEW: SectionView = SectionView {
     tables: |section| {
         let cells = concurrent::cells(section);
         let first = cells.first();
-        first
-            .map(|cell| concurrent::comparison(section, cell))
-            .into_iter()
-            .collect()
+        first.map(|cell| concurrent::comparison(section, cell)).into_iter().collect()
     },
     charts: |section| {
         let cells = concurrent::cells(section);
-        cells
-            .iter()
-            .filter_map(|cell| timeline::stacked(section, cell))
-            .collect()
+        cells.iter().filter_map(|cell| timeline::stacked(section, cell)).collect()
     },
     html,
     key_figures,
@@ -60,11 +54,7 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
     let rate = |point: &Point<'_>| point.result().map(|r| r.mib_per_s());
     let key = |point: &Point<'_>| {
         let together = rate(point)?;
-        let alone = point
-            .alone
-            .as_deref()
-            .and_then(rate)
-            .filter(|alone| *alone > 0.0)?;
+        let alone = point.alone.as_deref().and_then(rate).filter(|alone| *alone > 0.0)?;
         let simulated = section.set.drives[drive].info.simulated;
         let marker = if simulated { ", simulated" } else { "" };
         Some(KeyFigure {

@@ -54,9 +54,7 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
             label: joined([section.title, point.variant()], ", "),
             value: figure(score.mean),
             unit: "IOPS",
-            details: Some(details)
-                .filter(|_| !is_shrunk(point))
-                .unwrap_or_default(),
+            details: Some(details).filter(|_| !is_shrunk(point)).unwrap_or_default(),
         })
     };
     section.measured(drive).filter_map(key).collect()
@@ -75,10 +73,7 @@ pub fn score(point: &Point<'_>) -> Option<CellScore> {
 /// The number of modes; of several, the details say which.
 fn modes_cell(score: &Score) -> TableCell {
     match score.modes.len() {
-        0 => TableCell::Missing(
-            "n/a",
-            format!("fewer than {LEAST_VALUES} intervals to score"),
-        ),
+        0 => TableCell::Missing("n/a", format!("fewer than {LEAST_VALUES} intervals to score")),
         count => TableCell::number(count.to_string()),
     }
 }
@@ -125,10 +120,7 @@ fn figure_cells(
         n.best = highest(point.variant(), |s| Some(s.mean)) == Some(score.mean);
         n.mark = mark(point);
         let stddev = format::figure(score.stddev);
-        n.details = format!(
-            "{} intervals, standard deviation {stddev} IOPS",
-            score.samples
-        );
+        n.details = format!("{} intervals, standard deviation {stddev} IOPS", score.samples);
     });
     // Drives without any variation are the most consistent.
     let most = highest(point.variant(), |s| s.consistency.or(Some(f64::MAX)));
@@ -170,10 +162,7 @@ fn notes(
     notes.extend(published.filter_map(|(p, s)| published::score_note(p, s.as_ref()?.score.mean)));
     let modes = scores.iter().filter_map(|(point, scored)| {
         let text = modes_text(point, scored.as_ref()?)?;
-        Some(format!(
-            "{}: {text}",
-            joined([point.name(), point.variant().to_owned()], ", ")
-        ))
+        Some(format!("{}: {text}", joined([point.name(), point.variant().to_owned()], ", ")))
     });
     notes.extend(modes);
     notes.push(
@@ -182,11 +171,7 @@ fn notes(
          the median)"
             .to_owned(),
     );
-    if section
-        .points
-        .iter()
-        .any(|p| saturation::time_to_steady(p).is_some())
-    {
+    if section.points.iter().any(|p| saturation::time_to_steady(p).is_some()) {
         notes.push(saturation::STEADY_NOTE.to_owned());
     }
     if section.set.drives.len() > 1 {
@@ -268,14 +253,8 @@ impl Drawing {
             let length = duration((1e9 * step_s(&seconds)).round() as u64);
             self.lengths.push(length);
             let drive = point.chart_name();
-            let name = if chosen.len() == 1 {
-                drive
-            } else {
-                format!("{drive}, {variant}")
-            };
-            let all = seconds
-                .iter()
-                .map(|s| (s.start_s() + s.elapsed_s() / 2.0, s.iops()));
+            let name = if chosen.len() == 1 { drive } else { format!("{drive}, {variant}") };
+            let all = seconds.iter().map(|s| (s.start_s() + s.elapsed_s() / 2.0, s.iops()));
             let all: Vec<(f64, f64)> = all.collect();
             let kept = thin::cloud(&all, DOTS.0, DOTS.1, true);
             let positive = all.iter().filter(|p| p.1 > 0.0).count();
@@ -317,23 +296,15 @@ impl Drawing {
 pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let mut drawing = Drawing::default();
     let variants = variants(section);
-    let mut choices: Vec<(&str, &[&str])> = variants
-        .iter()
-        .map(|v| (*v, std::slice::from_ref(v)))
-        .collect();
+    let mut choices: Vec<(&str, &[&str])> =
+        variants.iter().map(|v| (*v, std::slice::from_ref(v))).collect();
     if choices.len() > 1 {
         choices.push(("both", &variants));
     }
     for (label, chosen) in choices {
         drawing.add_view(section, label, chosen);
     }
-    let Drawing {
-        whole,
-        scored,
-        lengths,
-        thinned,
-        without_completions,
-    } = drawing;
+    let Drawing { whole, scored, lengths, thinned, without_completions } = drawing;
     let lengths = distinct(lengths).join(" or ");
     let mut notes = vec![format!("one dot per interval of {lengths}")];
     if thinned {

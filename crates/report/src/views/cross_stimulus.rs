@@ -65,10 +65,7 @@ pub fn recovered_pct(point: &Point<'_>) -> Option<f64> {
 /// One row per drive and workload.
 pub fn table(section: &Section<'_>) -> Table {
     let mut columns = Column::list([("workload", ""), ("length", "")]);
-    columns.extend(Column::all_under(
-        "rate, MiB/s",
-        ["first block", "lowest block", "level"],
-    ));
+    columns.extend(Column::all_under("rate, MiB/s", ["first block", "lowest block", "level"]));
     columns.extend(Column::list([
         ("level reached after", ""),
         ("level \u{f7} level before", "%"),
@@ -175,9 +172,7 @@ fn view(section: &Section<'_>, drive: usize, left_out: &mut bool) -> Option<Char
             ("maximum latency", "y2", "ms", "dot", 1.2),
         ];
         for (figure, (what, axis, unit, dash, size)) in lines.into_iter().enumerate() {
-            let values = samples
-                .iter()
-                .map(|(x, values)| (start_s + x, values[figure]));
+            let values = samples.iter().map(|(x, values)| (start_s + x, values[figure]));
             let (points, any) = thinned(&values.collect::<Vec<_>>());
             *left_out |= any;
             let trace = Trace {
@@ -194,14 +189,8 @@ fn view(section: &Section<'_>, drive: usize, left_out: &mut bool) -> Option<Char
         }
         start_s = end_s;
     }
-    let rate = Panel {
-        share: 1.3,
-        ..linear("MiB/s")
-    };
-    let mut layout = panels(
-        "time since the start, s",
-        &[rate, logarithmic("latency, ms")],
-    );
+    let rate = Panel { share: 1.3, ..linear("MiB/s") };
+    let mut layout = panels("time since the start, s", &[rate, logarithmic("latency, ms")]);
     layout["shapes"] = json!(shapes);
     ChartView::of(section.set.chart_name(drive), data, layout)
 }

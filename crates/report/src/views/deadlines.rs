@@ -59,9 +59,7 @@ pub fn deadlines_ns(points: &[Point<'_>]) -> Vec<u64> {
 
 pub fn columns(deadlines_ns: &[u64]) -> Vec<Column> {
     let columns = deadlines_ns.iter();
-    columns
-        .map(|ns| Column::under("missed, per million", &format!("{}", Nanos(*ns)), ""))
-        .collect()
+    columns.map(|ns| Column::under("missed, per million", &format!("{}", Nanos(*ns)), "")).collect()
 }
 
 /// The misses of a point by an operation, per deadline.
@@ -70,9 +68,7 @@ pub fn cells(point: &Point<'_>, operation: &str, deadlines_ns: &[u64]) -> Vec<Ta
         let own = point.plan().deadlines_ns.contains(ns);
         let found = point.data.filter(|_| own)?;
         let mut found = deadlines::misses_of_cell(found, Nanos(*ns)).into_iter();
-        found
-            .find(|misses| misses.op.name() == operation)
-            .map(misses_cell)
+        found.find(|misses| misses.op.name() == operation).map(misses_cell)
     };
     let cells = deadlines_ns.iter().map(cell);
     cells.map(|cell| cell.unwrap_or(TableCell::Empty)).collect()

@@ -73,14 +73,8 @@ pub fn repeated<'s, 'a>(section: &'s Section<'a>) -> Vec<Repeated<'s, 'a>> {
 /// One row per drive and workload.
 pub fn table(section: &Section<'_>) -> Table {
     let mut columns = Column::list([("workload", ""), ("data", ""), ("repetitions", "")]);
-    columns.extend(Column::all_under(
-        "time to drain, s",
-        ["first", "median", "longest"],
-    ));
-    columns.extend(Column::list([
-        ("rate of the longest", "MiB/s"),
-        ("slowest flush", ""),
-    ]));
+    columns.extend(Column::all_under("time to drain, s", ["first", "median", "longest"]));
+    columns.extend(Column::list([("rate of the longest", "MiB/s"), ("slowest flush", "")]));
     let axes = section.varying();
     let rows: Vec<Row> = repeated(section)
         .iter()
@@ -111,19 +105,14 @@ pub fn table(section: &Section<'_>) -> Table {
          not on the drive"
             .to_owned(),
     );
-    section
-        .table("time to drain", columns, rows, notes)
-        .without_empty_columns()
+    section.table("time to drain", columns, rows, notes).without_empty_columns()
 }
 
 /// The longest drain of a drive, with its workload: value and details.
 pub fn longest(section: &Section<'_>, drive: usize) -> Option<(f64, String)> {
-    let own = repeated(section)
-        .into_iter()
-        .filter(|r| r.first.drive == drive);
-    let (worst_s, of) = own
-        .filter_map(|r| Some((r.worst_s()?, r)))
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let own = repeated(section).into_iter().filter(|r| r.first.drive == drive);
+    let (worst_s, of) =
+        own.filter_map(|r| Some((r.worst_s()?, r))).max_by(|a, b| a.0.total_cmp(&b.0))?;
     let first = of.drains.first()?;
     let details = format!(
         "{} in {}, the longest of {}",

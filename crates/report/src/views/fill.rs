@@ -46,9 +46,7 @@ fn charts(section: &Section<'_>) -> Option<Chart> {
 /// The workload that a state slows down most.
 fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
     let effect = |point: &Point<'_>| effect(point)?.of_empty_pct;
-    let found = section
-        .measured(drive)
-        .filter_map(|p| Some((p, effect(p)?)));
+    let found = section.measured(drive).filter_map(|p| Some((p, effect(p)?)));
     let least = found.min_by(|a, b| a.1.total_cmp(&b.1));
     let key = least.and_then(|(point, pct)| {
         let rate = point.result()?.mib_per_s();
@@ -85,10 +83,7 @@ pub fn table(section: &Section<'_>) -> Table {
     let states = distinct(section.points.iter().map(Point::variant));
     let mut columns = vec![Column::of("workload", "")];
     for state in &states {
-        columns.extend(Column::all_under(
-            state,
-            ["MiB/s", "% of empty", "p99, \u{b5}s"],
-        ));
+        columns.extend(Column::all_under(state, ["MiB/s", "% of empty", "p99, \u{b5}s"]));
     }
     let mut rows: Vec<Row> = Vec::new();
     for &drive in &section.drives {

@@ -125,10 +125,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
             .to_owned(),
     ];
     notes.extend(left_out.then(thinned_note));
-    by_idle
-        .into_iter()
-        .chain(over_time.map(|chart| chart.with_notes(notes)))
-        .collect()
+    by_idle.into_iter().chain(over_time.map(|chart| chart.with_notes(notes))).collect()
 }
 
 /// Both rates over the idle time, of all drives.
@@ -136,9 +133,8 @@ fn by_idle_time(section: &Section<'_>) -> Option<ChartView> {
     let mut data: Vec<Value> = Vec::new();
     for &drive in &section.drives {
         let segments = section.measured(drive).filter_map(segment);
-        let mut rates: Vec<(f64, f64, f64)> = segments
-            .filter_map(|s| Some((s.idle_s, s.iops()?, s.before_iops?)))
-            .collect();
+        let mut rates: Vec<(f64, f64, f64)> =
+            segments.filter_map(|s| Some((s.idle_s, s.iops()?, s.before_iops?))).collect();
         rates.sort_by(|a, b| a.0.total_cmp(&b.0));
         if rates.is_empty() {
             continue;
@@ -186,10 +182,7 @@ fn over_time(section: &Section<'_>, drive: usize, left_out: &mut bool) -> Option
                 let bursts = segment.bursts.iter();
                 bursts.map(|b| (start_s + b.start_s, b.iops)).collect()
             }
-            None => intervals
-                .iter()
-                .map(|i| (start_s + i.end_s(), i.iops()))
-                .collect(),
+            None => intervals.iter().map(|i| (start_s + i.end_s(), i.iops())).collect(),
         };
         let (drawn, any) = thinned(&drawn);
         *left_out |= any;
@@ -214,10 +207,7 @@ fn over_time(section: &Section<'_>, drive: usize, left_out: &mut bool) -> Option
         data.push(trace.json());
         start_s = end_s;
     }
-    let mut layout = panels(
-        "time since the start of the first segment, s",
-        &[linear("IOPS")],
-    );
+    let mut layout = panels("time since the start of the first segment, s", &[linear("IOPS")]);
     layout["shapes"] = json!(shapes);
     ChartView::of(section.set.chart_name(drive), data, layout)
 }

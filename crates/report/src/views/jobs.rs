@@ -66,20 +66,13 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
             (None, times) => ("p99", times?),
         };
         let latency = point.result()?.latency();
-        let beside = if name == "p99.99" {
-            latency.p99_99
-        } else {
-            latency.p99
-        };
+        let beside = if name == "p99.99" { latency.p99_99 } else { latency.p99 };
         let rate = found.kept_iops_pct.map_or(String::new(), percent);
         Some(KeyFigure {
             label: format!("{name} {}", lower_first(&jobs_text(point.plan()))),
             value: ratio(times),
             unit: "",
-            details: format!(
-                "{} \u{b5}s; {rate} % of the rate alone",
-                micros(beside as f64)
-            ),
+            details: format!("{} \u{b5}s; {rate} % of the rate alone", micros(beside as f64)),
         })
     };
     let keys: Vec<KeyFigure> = section.measured(drive).filter_map(key).collect();
@@ -103,9 +96,7 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
 /// A title within a sentence.
 fn lower_first(title: &str) -> String {
     let mut letters = title.chars();
-    letters.next().map_or(String::new(), |first| {
-        first.to_lowercase().chain(letters).collect()
-    })
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// What the jobs beside a point cost it, where it was measured alone too.
@@ -126,16 +117,12 @@ pub fn workload_text(plan: &CellPlan) -> String {
     if w.rw.is_empty() {
         return String::new();
     }
-    let mix = w
-        .rwmixread
-        .map_or(String::new(), |share| format!("{share} % reads"));
+    let mix = w.rwmixread.map_or(String::new(), |share| format!("{share} % reads"));
     let threads = (w.numjobs > 1).then(|| plural(w.numjobs as usize, "thread"));
     let depth = (w.iodepth > 1).then(|| format!("depth {}", w.iodepth));
     let offered = Some(w.rate_iops).filter(|rate| *rate > 0.0);
     let offered = offered.map(|rate| format!("{} IOPS offered", figure(rate)));
-    let limit = w
-        .rate_limit_iops
-        .map(|rate| format!("at most {} IOPS", figure(rate)));
+    let limit = w.rate_limit_iops.map(|rate| format!("at most {} IOPS", figure(rate)));
     let (rw, size) = (rw_text(&w.rw).to_owned(), w.block_size_text());
     let optional = [threads, depth, offered, limit].into_iter().flatten();
     joined([rw, mix, size].into_iter().chain(optional), ", ")
@@ -210,11 +197,7 @@ pub fn table(section: &Section<'_>) -> Table {
 
 /// Percentiles that are compared: heading, as in [`LATENCIES`], and the slowdown.
 type Compared = (&'static str, fn(&Interference) -> Option<f64>);
-const COMPARED: [Compared; 3] = [
-    ("p50", |i| i.p50),
-    ("p99", |i| i.p99),
-    ("p99.99", |i| i.p99_99),
-];
+const COMPARED: [Compared; 3] = [("p50", |i| i.p50), ("p99", |i| i.p99), ("p99.99", |i| i.p99_99)];
 
 const TOO_FEW: &str = "too few operations alone or beside the others for this percentile";
 

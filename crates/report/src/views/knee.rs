@@ -48,10 +48,7 @@ pub const VIEW: SectionView = SectionView {
     or_charts_of_kind: true,
     folded_tables: |section| {
         let power = power::table(section);
-        power
-            .map(|table| ("Power at every depth", table))
-            .into_iter()
-            .collect()
+        power.map(|table| ("Power at every depth", table)).into_iter().collect()
     },
     html,
     key_figures,
@@ -75,11 +72,8 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
             (result.mib_per_s(), "MiB/s")
         };
         let location = section.location(point.row, point.column);
-        let limited = if point.is_host_limited() {
-            format!(", {CPU_LIMITED}")
-        } else {
-            String::new()
-        };
+        let limited =
+            if point.is_host_limited() { format!(", {CPU_LIMITED}") } else { String::new() };
         let tail = micros(result.latency().p99_99 as f64);
         Some(KeyFigure {
             label: section.title.to_owned(),
@@ -89,11 +83,7 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
         })
     };
     let series = section.series();
-    series
-        .iter()
-        .filter(|s| s[0].drive == drive)
-        .filter_map(key)
-        .collect()
+    series.iter().filter(|s| s[0].drive == drive).filter_map(key).collect()
 }
 
 /// Marks a knee at the deepest point of its sweep.
@@ -148,9 +138,7 @@ fn row(
     cells.extend(host::cells(point));
     // The knee beside it has the unit.
     let row = &section.rows[best.row];
-    let at = row
-        .number
-        .map_or_else(|| row.label.clone(), |n| format!("{n:.0}"));
+    let at = row.number.map_or_else(|| row.label.clone(), |n| format!("{n:.0}"));
     let limited = best.is_host_limited().then(|| host::CPU_LIMITED.to_owned());
     let best = format::figure(rate(best));
     cells.push(TableCell::number(format!("{best} at {at}")).with(|n| n.mark = limited));
@@ -189,9 +177,7 @@ pub fn table(section: &Section<'_>) -> Table {
         ));
     }
     notes.extend(host::notes(section.points.iter()));
-    section
-        .table("at the knee", columns, rows, notes)
-        .without_empty_columns()
+    section.table("at the knee", columns, rows, notes).without_empty_columns()
 }
 
 /// Height of the chart, pixels.
@@ -275,14 +261,8 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     });
     let any_limited = points.any(|p| p.is_host_limited() && p.result().is_some());
     let operations = unit == "IOPS";
-    let rate_panel = Panel {
-        share: 1.2,
-        ..linear(if operations {
-            "operations per second"
-        } else {
-            unit
-        })
-    };
+    let rate_panel =
+        Panel { share: 1.2, ..linear(if operations { "operations per second" } else { unit }) };
     let tail_panel = logarithmic("p99.99 latency, \u{b5}s");
     let mut layout = panels(axis.title(), &[rate_panel, tail_panel]);
     let values: Vec<f64> = section.rows.iter().filter_map(|r| r.number).collect();
@@ -300,15 +280,9 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
             .push("with fewer than 10,000 operations at a depth, p99.99 is the maximum".to_owned());
     }
     let title = section.caption(&format!("rate and tail latency by {}", axis.title()));
-    let views = ChartView::of("rate and latency", data, layout)
-        .into_iter()
-        .collect();
+    let views = ChartView::of("rate and latency", data, layout).into_iter().collect();
     let chart = Chart::of(title, "panel", HEIGHT, views);
-    let chart = chart.map(|chart| Chart {
-        log_x_switch: true,
-        notes,
-        ..chart
-    });
+    let chart = chart.map(|chart| Chart { log_x_switch: true, notes, ..chart });
     chart.into_iter().collect()
 }
 

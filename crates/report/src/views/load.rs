@@ -56,11 +56,7 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
         },
     };
     let loads = loads(section);
-    loads
-        .iter()
-        .filter(|o| o[0].point.drive == drive)
-        .map(key)
-        .collect()
+    loads.iter().filter(|o| o[0].point.drive == drive).map(key).collect()
 }
 
 /// One offered load and its result.
@@ -81,9 +77,8 @@ pub struct LoadResult<'s, 'a> {
 /// The loads of a section: one list per drive and column, the lightest first; no list is empty.
 pub fn loads<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<LoadResult<'s, 'a>>> {
     let series = section.series().into_iter();
-    let mut all: Vec<Vec<_>> = series
-        .map(|points| points.into_iter().filter_map(load_result).collect())
-        .collect();
+    let mut all: Vec<Vec<_>> =
+        series.map(|points| points.into_iter().filter_map(load_result).collect()).collect();
     all.retain(|loads| !loads.is_empty());
     for loads in &mut all {
         loads.sort_by(|a: &LoadResult<'_, '_>, b| a.rates.offered.total_cmp(&b.rates.offered));
@@ -93,11 +88,7 @@ pub fn loads<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<LoadResult<'s, 'a>>> {
 
 fn load_result<'s, 'a>(point: &'s Point<'a>) -> Option<LoadResult<'s, 'a>> {
     let result = point.result()?;
-    let summary = if result.read.ios >= result.write.ios {
-        &result.read
-    } else {
-        &result.write
-    };
+    let summary = if result.read.ios >= result.write.ios { &result.read } else { &result.write };
     let load = point.plan().load.as_ref();
     let run = &point.set.runs[point.run];
     let offered = assay_analysis::knee::offered(run, point.cell, point.index)?;
@@ -138,20 +129,12 @@ fn part_cells(parts: &LatencyParts) -> [TableCell; 3] {
         None => unknown(),
     };
     let service = parts.service.map(|service| micros(service.mean_ns));
-    [
-        service.unwrap_or_else(unknown),
-        queueing,
-        micros(parts.lateness_ns),
-    ]
+    [service.unwrap_or_else(unknown), queueing, micros(parts.lateness_ns)]
 }
 
 /// What the parts are, and what the service time is taken from.
 fn parts_notes(all: &[Vec<LoadResult<'_, '_>>]) -> Vec<String> {
-    let parts: Vec<&LatencyParts> = all
-        .iter()
-        .flatten()
-        .filter_map(|o| o.parts.as_ref())
-        .collect();
+    let parts: Vec<&LatencyParts> = all.iter().flatten().filter_map(|o| o.parts.as_ref()).collect();
     if parts.is_empty() {
         return Vec::new();
     }
@@ -177,23 +160,13 @@ fn parts_notes(all: &[Vec<LoadResult<'_, '_>>]) -> Vec<String> {
 pub fn table(section: &Section<'_>) -> Table {
     let all = loads(section);
     let several = section.columns.len() > 1;
-    let mut columns = Column::list([
-        ("what", ""),
-        ("load", "%"),
-        ("offered", "IOPS"),
-        ("completed", "IOPS"),
-    ]);
+    let mut columns =
+        Column::list([("what", ""), ("load", "%"), ("offered", "IOPS"), ("completed", "IOPS")]);
     columns.drain(..usize::from(!several));
     let (latencies, submitted) = (["mean", "p50", "p99", "p99.99"], ["mean", "p99"]);
-    columns.extend(Column::all_under(
-        "latency from intended start, \u{b5}s",
-        latencies,
-    ));
+    columns.extend(Column::all_under("latency from intended start, \u{b5}s", latencies));
     if all.iter().flatten().any(|o| o.from_submission.is_some()) {
-        columns.extend(Column::all_under(
-            "latency from submission, \u{b5}s",
-            submitted,
-        ));
+        columns.extend(Column::all_under("latency from submission, \u{b5}s", submitted));
         columns.extend(Column::all_under("parts of the mean, \u{b5}s", PARTS));
     }
     let mut rows = Vec::new();
@@ -251,15 +224,12 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     if all.iter().all(|o| o.len() < 2) {
         return Vec::new();
     }
-    let mut axes: Vec<(&str, &str, Across)> = vec![(
-        "offered load, % of the closed loop's rate",
-        "share of its best rate",
-        |o| o.percent,
-    )];
+    let mut axes: Vec<(&str, &str, Across)> =
+        vec![("offered load, % of the closed loop's rate", "share of its best rate", |o| {
+            o.percent
+        })];
     axes.retain(|_| all.iter().flatten().all(|o| o.percent > 0.0));
-    axes.push(("offered load, IOPS", "operations per second", |o| {
-        o.rates.offered
-    }));
+    axes.push(("offered load, IOPS", "operations per second", |o| o.rates.offered));
     let notes = [
         "solid: from the intended start; dotted: from submission; the difference is lateness, the \
          time until a slot was free. Queueing in the drive is in both: it is what the dotted line \
@@ -272,10 +242,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         let views = figures.filter_map(|figure| view(section, &all, title, across, figure));
         let caption = section.caption(&format!("latency by {what}"));
         let chart = Chart::of(caption, "figure", 420, views.collect())?;
-        Some(Chart {
-            first: 2,
-            ..chart.with_notes(notes.map(str::to_owned).to_vec())
-        })
+        Some(Chart { first: 2, ..chart.with_notes(notes.map(str::to_owned).to_vec()) })
     });
     charts.collect()
 }
@@ -322,9 +289,8 @@ fn view(
             line["key"] = json!({"not sustained": {"symbol": "x"}});
         }
         data.push(line);
-        let submitted = loads
-            .iter()
-            .filter_map(|o| Some((across(o), of(o.from_submission.as_ref()?) / 1e3)));
+        let submitted =
+            loads.iter().filter_map(|o| Some((across(o), of(o.from_submission.as_ref()?) / 1e3)));
         let submitted: Vec<(f64, f64)> = submitted.collect();
         if !submitted.is_empty() {
             let trace = Trace {

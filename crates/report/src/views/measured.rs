@@ -121,15 +121,12 @@ const MAX_SHOWN: usize = 20;
 fn html(_: &SectionView, section: &Section<'_>, charts: &[Chart], id: &str) -> Markup {
     let (sweeps, others): (Vec<&Chart>, Vec<&Chart>) =
         charts.iter().partition(|c| c.switch == "figure");
-    let (by_power, others): (Vec<&Chart>, Vec<&Chart>) = others
-        .into_iter()
-        .partition(|c| c.switch == charts_power::SWITCH);
+    let (by_power, others): (Vec<&Chart>, Vec<&Chart>) =
+        others.into_iter().partition(|c| c.switch == charts_power::SWITCH);
     let metrics = section.metrics();
     let tables = metrics.iter().filter_map(|m| matrix::table(section, *m));
     // The tooltip of a cell has all its figures: one table with them is enough.
-    let tables = tables
-        .enumerate()
-        .map(|(i, t)| if i > 0 { t.without_details() } else { t });
+    let tables = tables.enumerate().map(|(i, t)| if i > 0 { t.without_details() } else { t });
     let tables: Vec<Table> = tables.collect();
     let mut labels: Vec<&str> = metrics.iter().map(|m| m.label).collect();
     labels.retain(|_| !sweeps.is_empty() || !tables.is_empty());
@@ -173,9 +170,7 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
         return data_ratio(section, drive).into_iter().collect();
     }
     let points: Vec<&Point<'_>> = section.measured(drive).collect();
-    let random = points
-        .iter()
-        .all(|p| p.plan().workload.rw.starts_with("rand"));
+    let random = points.iter().all(|p| p.plan().workload.rw.starts_with("rand"));
     let bandwidth = best(section, &points, CellResult::mib_per_s, "MiB/s");
     let iops = best(section, &points, CellResult::iops, "IOPS").filter(|_| random);
     bandwidth.into_iter().chain(iops).collect()
@@ -210,11 +205,7 @@ fn variation(point: &Point<'_>) -> String {
     let rates = || intervals.iter().map(IntervalSample::mib_per_s);
     match (rates().reduce(f64::min), rates().reduce(f64::max)) {
         (Some(slowest), Some(fastest)) if slowest < 0.7 * fastest => {
-            format!(
-                "fastest interval {}, slowest {}",
-                figure(fastest),
-                figure(slowest)
-            )
+            format!("fastest interval {}, slowest {}", figure(fastest), figure(slowest))
         }
         _ => String::new(),
     }

@@ -39,10 +39,7 @@ fn key_figure(section: &Section<'_>, drive: usize) -> Option<KeyFigure> {
         label: "Write amplification saved by placement".to_owned(),
         value: ratio(found.saving?),
         unit: "",
-        details: format!(
-            "{} separated; {rate} % of the mixed rate",
-            figure(separated)
-        ),
+        details: format!("{} separated; {rate} % of the mixed rate", figure(separated)),
     })
 }
 
@@ -55,10 +52,7 @@ fn table(section: &Section<'_>) -> Table {
         ("write amplification", ""),
         ("rate", "IOPS"),
     ]);
-    columns.extend(Column::all_under(
-        "latency, \u{b5}s",
-        ["p50", "p99", "p99.9"],
-    ));
+    columns.extend(Column::all_under("latency, \u{b5}s", ["p50", "p99", "p99.9"]));
     columns.extend(Column::all_under("\u{f7} mixed", ["saving", "rate", "p99"]));
     let mut rows: Vec<Row> = Vec::new();
     for point in &section.points {
@@ -82,9 +76,7 @@ fn table(section: &Section<'_>) -> Table {
             None => TableCell::Empty,
         };
         cells.push(times(found.and_then(|f| f.saving)));
-        cells.push(times(
-            found.and_then(|f| Some(f.job.kept_iops_pct? / 100.0)),
-        ));
+        cells.push(times(found.and_then(|f| Some(f.job.kept_iops_pct? / 100.0))));
         cells.push(times(found.and_then(|f| f.job.p99)));
         rows.push(point.table_row(cells));
     }

@@ -47,9 +47,7 @@ const QUEUE_COUNTS: [&str; 2] = ["hardware queues", "queue pairs"];
 /// Number of I/O queues that the threads of the host share.
 fn io_queues(point: &Point<'_>) -> Option<u32> {
     let details = &point.set.drives[point.drive].info.details;
-    let mut counts = QUEUE_COUNTS
-        .iter()
-        .filter_map(|key| details.get(*key)?.parse().ok());
+    let mut counts = QUEUE_COUNTS.iter().filter_map(|key| details.get(*key)?.parse().ok());
     counts.find(|count| *count > 0)
 }
 
@@ -70,21 +68,12 @@ pub fn table(section: &Section<'_>) -> Table {
     let latencies = ["mean", "p99", "p99.99"];
     let mut columns = axis_columns(section);
     columns.push(Column::of("depth per thread", ""));
-    columns.extend(Column::all_under(
-        "I/O queues",
-        ["of the drive", "in use", "depth of each"],
-    ));
-    columns.extend(Column::list([
-        ("rate", "IOPS"),
-        ("bandwidth", "MiB/s"),
-        ("of the best", "%"),
-    ]));
+    columns.extend(Column::all_under("I/O queues", ["of the drive", "in use", "depth of each"]));
+    columns.extend(Column::list([("rate", "IOPS"), ("bandwidth", "MiB/s"), ("of the best", "%")]));
     columns.extend(Column::all_under("latency, \u{b5}s", latencies));
     columns.extend(host::columns());
     let best = |drive: usize| {
-        let rates = section
-            .measured(drive)
-            .filter_map(|p| Some(p.result()?.iops()));
+        let rates = section.measured(drive).filter_map(|p| Some(p.result()?.iops()));
         rates.reduce(f64::max).filter(|best| *best > 0.0)
     };
     let rows = point_rows(section, |point| {
@@ -96,11 +85,7 @@ pub fn table(section: &Section<'_>) -> Table {
                 .map_or_else(TableCell::unreported, |n| TableCell::number(n.to_string())),
             used.map_or(TableCell::Empty, |n| TableCell::number(n.to_string())),
             depth.map_or(TableCell::Empty, depth_cell),
-            with_spread(
-                cell_of(point, |r| Some(r.iops())),
-                point.estimates().iops,
-                1.0,
-            ),
+            with_spread(cell_of(point, |r| Some(r.iops())), point.estimates().iops, 1.0),
         ];
         let Some(result) = point.result() else {
             return cells;
@@ -120,7 +105,5 @@ pub fn table(section: &Section<'_>) -> Table {
     );
     notes.extend(host::notes(section.points.iter()));
     let notes = spread_notes(notes, &rows);
-    section
-        .table("rate by depth per queue", columns, rows, notes)
-        .without_empty_columns()
+    section.table("rate by depth per queue", columns, rows, notes).without_empty_columns()
 }

@@ -100,18 +100,10 @@ const BINS_PER_DECADE: f64 = 20.0;
 pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let drives = section.drives.iter();
     let views = drives.filter_map(|drive| view(section, *drive)).collect();
-    let histogram = Chart::of(
-        section.caption("response time histogram"),
-        "drive",
-        420,
-        views,
-    );
+    let histogram = Chart::of(section.caption("response time histogram"), "drive", 420, views);
     let note = "share of the operations in each of twenty bins per decade";
     let histogram = histogram.map(|chart| chart.with_notes(vec![note.to_owned()]));
-    histogram
-        .into_iter()
-        .chain(percentiles::chart(section))
-        .collect()
+    histogram.into_iter().chain(percentiles::chart(section)).collect()
 }
 
 fn view(section: &Section<'_>, drive: usize) -> Option<ChartView> {

@@ -54,9 +54,7 @@ fn html(_: &SectionView, section: &Section<'_>, charts: &[Chart], id: &str) -> M
     let mut last = section.clone();
     last.points.retain(|p| {
         let round = p.plan().round.as_ref().map_or(0, |r| r.number);
-        drives
-            .iter()
-            .any(|d| d.drive == p.drive && d.window.1 == round)
+        drives.iter().any(|d| d.drive == p.drive && d.window.1 == round)
     });
     let note =
         "last round of the measurement window; the tables above contain the means of the window";
@@ -89,10 +87,7 @@ fn html(_: &SectionView, section: &Section<'_>, charts: &[Chart], id: &str) -> M
 
 fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
     let mut keys = Vec::new();
-    for rounds in rounds::of_section(section)
-        .iter()
-        .filter(|d| d.drive == drive)
-    {
+    for rounds in rounds::of_section(section).iter().filter(|d| d.drive == drive) {
         for steady in &rounds.steady {
             let (from, to) = steady.window;
             let state = if steady.achieved {
@@ -144,12 +139,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let converging = converging.collect();
     let charts = [
         chart("by block size", "shown", sizes, vec![of_window.to_owned()]),
-        chart(
-            "response time by rate",
-            "drive",
-            demand(section, &drives),
-            vec![demand_note],
-        ),
+        chart("response time by rate", "drive", demand(section, &drives), vec![demand_note]),
         chart("round by round", "shown", converging, shaded),
         chart("measurement window", "tracked", windows, rules(&drives)),
     ];

@@ -199,9 +199,7 @@ pub fn table(section: &Section<'_>) -> Table {
     if section.points.iter().any(|p| time_to_steady(p).is_some()) {
         notes.push(STEADY_NOTE.to_owned());
     }
-    section
-        .table("fresh and saturated", columns, rows, notes)
-        .without_empty_columns()
+    section.table("fresh and saturated", columns, rows, notes).without_empty_columns()
 }
 
 /// Height of the chart, pixels.
@@ -222,33 +220,13 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
 }
 
 /// Axis, unit, name, value, dash, width.
-type Line = (
-    &'static str,
-    &'static str,
-    &'static str,
-    fn(&OpSample) -> f64,
-    &'static str,
-    f64,
-);
+type Line = (&'static str, &'static str, &'static str, fn(&OpSample) -> f64, &'static str, f64);
 
 const IOPS: Line = ("y", "IOPS", "rate", OpSample::iops, "solid", 2.0);
 const BANDWIDTH: Line = ("y", "MiB/s", "rate", OpSample::mib_per_s, "solid", 2.0);
-const MEAN: Line = (
-    "y2",
-    "\u{b5}s",
-    "mean latency",
-    |s| s.latency.mean / 1e3,
-    "solid",
-    1.8,
-);
-const TAIL: Line = (
-    "y2",
-    "\u{b5}s",
-    "p99.99 latency",
-    |s| s.latency.p99_99 as f64 / 1e3,
-    "dot",
-    1.2,
-);
+const MEAN: Line = ("y2", "\u{b5}s", "mean latency", |s| s.latency.mean / 1e3, "solid", 1.8);
+const TAIL: Line =
+    ("y2", "\u{b5}s", "p99.99 latency", |s| s.latency.p99_99 as f64 / 1e3, "dot", 1.2);
 
 fn view(
     section: &Section<'_>,
@@ -256,11 +234,7 @@ fn view(
     by_capacity: bool,
     left_out: &mut bool,
 ) -> Option<ChartView> {
-    let rate = if small_blocks(section) {
-        IOPS
-    } else {
-        BANDWIDTH
-    };
+    let rate = if small_blocks(section) { IOPS } else { BANDWIDTH };
     let mut data = Vec::new();
     let mut rows = Vec::new();
     let mut furthest = 0.0f64;
@@ -269,11 +243,7 @@ fn view(
             continue;
         }
         let across = |s: &SaturationPoint<'_>| {
-            if by_capacity {
-                s.written_bytes / series.capacity_bytes as f64
-            } else {
-                s.at_s
-            }
+            if by_capacity { s.written_bytes / series.capacity_bytes as f64 } else { s.at_s }
         };
         let name = series.name();
         let offset = if section.drives.len() == 1 { i } else { 0 };
@@ -298,10 +268,7 @@ fn view(
             rows.push(phases::PhaseRow::of(series.point, name));
         }
     }
-    let rate_panel = Panel {
-        share: 1.2,
-        ..linear(rate.1)
-    };
+    let rate_panel = Panel { share: 1.2, ..linear(rate.1) };
     let (label, x_title) = if by_capacity {
         ("capacities written", "capacities written since the start")
     } else {

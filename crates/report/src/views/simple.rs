@@ -46,16 +46,11 @@ fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
         return Vec::new();
     };
     let intervals = data.measured_intervals();
-    let slowest = intervals
-        .iter()
-        .map(IntervalSample::mib_per_s)
-        .reduce(f64::min);
+    let slowest = intervals.iter().map(IntervalSample::mib_per_s).reduce(f64::min);
     let degrees = data.telemetry.iter().filter_map(|t| t.temperature_c);
     let details = [
         slowest.map(|rate| format!("slowest interval {}", figure(rate))),
-        degrees
-            .reduce(f64::max)
-            .map(|celsius| format!("up to {celsius:.0} \u{b0}C")),
+        degrees.reduce(f64::max).map(|celsius| format!("up to {celsius:.0} \u{b0}C")),
     ];
     vec![KeyFigure {
         label: format!("{}, mean", section.title),
@@ -107,9 +102,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         let before = data.len();
         for point in &section.points {
             let telemetry = point.data.map_or(&[][..], |d| &d.telemetry);
-            let values = telemetry
-                .iter()
-                .filter_map(|t| Some((t.at.as_secs_f64(), of(t)?)));
+            let values = telemetry.iter().filter_map(|t| Some((t.at.as_secs_f64(), of(t)?)));
             let values: Vec<(f64, f64)> = values.collect();
             if values.len() < 2 {
                 continue;
@@ -138,13 +131,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let views = ChartView::of("", data, layout).into_iter().collect();
     let height = 180 + 140 * shown.len() as u32;
     let chart = Chart::of(section.caption("idle"), "figure", height, views);
-    chart
-        .map(|chart| Chart {
-            log_switch: false,
-            ..chart
-        })
-        .into_iter()
-        .collect()
+    chart.map(|chart| Chart { log_switch: false, ..chart }).into_iter().collect()
 }
 
 /// One row per drive and cell.
@@ -180,11 +167,7 @@ pub fn table(section: &Section<'_>) -> Table {
         cells.push(TableCell::figure(rates().reduce(f64::min)));
         cells.push(TableCell::figure(rates().reduce(f64::max)));
         if temperature {
-            let degrees: Vec<f64> = data
-                .telemetry
-                .iter()
-                .filter_map(|t| t.temperature_c)
-                .collect();
+            let degrees: Vec<f64> = data.telemetry.iter().filter_map(|t| t.temperature_c).collect();
             let highest = degrees.iter().copied().reduce(f64::max);
             let shown = [degrees.first().copied(), highest, degrees.last().copied()];
             cells.extend(shown.map(|c| TableCell::celsius(c).or(TableCell::unreported)));

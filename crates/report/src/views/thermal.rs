@@ -23,9 +23,7 @@ pub const VIEW: SectionView = SectionView {
     },
     tables: |section| {
         let temperatures = temperature::table(section);
-        std::iter::once(table(section))
-            .chain(temperatures)
-            .collect()
+        std::iter::once(table(section)).chain(temperatures).collect()
     },
     or_charts_of_kind: true,
     folded_tables: causes,
@@ -36,14 +34,9 @@ pub const VIEW: SectionView = SectionView {
 fn key_figures(section: &Section<'_>, drive: usize) -> Vec<KeyFigure> {
     let key = |point: &Point<'_>| {
         let t = throttling(point)?;
-        let before = t
-            .before
-            .map(|before| format!("of {} MiB/s; ", figure(before.mib_per_s)));
+        let before = t.before.map(|before| format!("of {} MiB/s; ", figure(before.mib_per_s)));
         let before = before.unwrap_or_default();
-        let at = t
-            .onset_c
-            .map(|c| format!(" at {c:.0} \u{b0}C"))
-            .unwrap_or_default();
+        let at = t.onset_c.map(|c| format!(" at {c:.0} \u{b0}C")).unwrap_or_default();
         let after = duration((t.onset_s * 1e9) as u64);
         Some(KeyFigure {
             label: format!("{}, throttled", section.title),
@@ -67,14 +60,7 @@ pub fn throttling(point: &Point<'_>) -> Option<Throttling> {
 pub fn table(section: &Section<'_>) -> Table {
     let mut columns = axis_columns(section);
     let onset = ["after", "at, \u{b0}C"];
-    let rates = [
-        "before",
-        "throttling",
-        "while slow",
-        "recovered",
-        "last tenth",
-        "after idle",
-    ];
+    let rates = ["before", "throttling", "while slow", "recovered", "last tenth", "after idle"];
     columns.extend(Column::all_under("onset of throttling", onset));
     columns.extend(Column::all_under("rate, MiB/s", rates));
     columns.extend(Column::list([
@@ -133,8 +119,7 @@ fn figures(point: &Point<'_>) -> Vec<TableCell> {
     let mut cells = match &throttling {
         Some(t) => {
             let in_phase = |s: &IntervalSample| {
-                t.before
-                    .is_some_and(|b| (b.from_s..b.to_s).contains(&s.start_s()))
+                t.before.is_some_and(|b| (b.from_s..b.to_s).contains(&s.start_s()))
             };
             let before = t.before.map(|before| before.mib_per_s);
             let slower = before.is_some_and(|before| t.after_mib_per_s < ALARM * before);
@@ -162,10 +147,7 @@ fn figures(point: &Point<'_>) -> Vec<TableCell> {
     cells.extend([
         mean_cell(&rates_of(&|i, _| i + tail >= seconds.len())),
         TableCell::figure(rate_after_idle(point)),
-        throttling.map_or_else(
-            || TableCell::number("0"),
-            |t| TableCell::percent(t.duty_pct),
-        ),
+        throttling.map_or_else(|| TableCell::number("0"), |t| TableCell::percent(t.duty_pct)),
         TableCell::celsius(degrees.reduce(f64::max)).or(TableCell::unreported),
         TableCell::number(format::duration((end_s * 1e9) as u64)).with(|n| n.mark = mark(point)),
     ]);

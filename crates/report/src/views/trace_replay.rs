@@ -86,9 +86,7 @@ fn cells(phase: &TracePhaseFigures) -> Vec<TableCell> {
     }
     cells.push(TableCell::figure(phase.energy_j));
     let elapsed_s = phase.elapsed_ns.as_secs_f64();
-    cells.push(TableCell::figure(
-        phase.energy_j.map(|joules| joules / elapsed_s),
-    ));
+    cells.push(TableCell::figure(phase.energy_j.map(|joules| joules / elapsed_s)));
     cells
 }
 
@@ -145,9 +143,7 @@ pub fn phases(section: &Section<'_>) -> Table {
             rows.push(Row::new(name, row));
         }
     }
-    section
-        .table("phases of the trace", all, rows, Vec::new())
-        .without_empty_columns()
+    section.table("phases of the trace", all, rows, Vec::new()).without_empty_columns()
 }
 
 /// What was replayed, how, and what of it the drive did not get.
@@ -171,19 +167,12 @@ fn notes(section: &Section<'_>) -> Vec<String> {
             (counts.wrapped, "continued at its start"),
             (counts.split, "split into several I/Os"),
             (counts.aligned, "widened or moved to whole blocks"),
-            (
-                counts.reordered,
-                "with a time before an earlier one, which they were given",
-            ),
-            (
-                counts.unusable,
-                "without length or of no known kind, left out",
-            ),
+            (counts.reordered, "with a time before an earlier one, which they were given"),
+            (counts.unusable, "without length or of no known kind, left out"),
         ];
         let changes = changes.into_iter().filter(|(count, _)| *count > 0);
-        let changes: Vec<String> = changes
-            .map(|(count, what)| format!("{} {what}", group_digits(count)))
-            .collect();
+        let changes: Vec<String> =
+            changes.map(|(count, what)| format!("{} {what}", group_digits(count))).collect();
         let reached = match trace.whole {
             true => format!("{} requests", group_digits(trace.requests)),
             false => format!(
@@ -198,11 +187,7 @@ fn notes(section: &Section<'_>) -> Vec<String> {
             false => format!("{name}: {reached}: {}", changes.join(", ")),
         });
     }
-    if section
-        .points
-        .iter()
-        .any(|point| record(point).is_some_and(|trace| trace.timed))
-    {
+    if section.points.iter().any(|point| record(point).is_some_and(|trace| trace.timed)) {
         add(format!(
             "late: submitted more than {} ms after it was due; lag: from due to submission",
             figure(1.0)

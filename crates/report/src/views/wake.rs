@@ -67,10 +67,7 @@ pub fn table(section: &Section<'_>) -> Table {
     let mut columns = axis_columns(section);
     columns.push(Column::of("I/Os", ""));
     columns.extend(Column::all_under("latency, \u{b5}s", ["p50", "p99", "max"]));
-    columns.extend(Column::all_under(
-        "more than the median without, \u{b5}s",
-        ["p50", "p99"],
-    ));
+    columns.extend(Column::all_under("more than the median without, \u{b5}s", ["p50", "p99"]));
     columns.push(Column::of("power", "W"));
     let added = |ns: Option<f64>| ns.map_or(TableCell::Empty, |ns| TableCell::number(micros(ns)));
     let rows = point_rows(section, |point| {
@@ -124,12 +121,7 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
         let lines: [Line; 3] = [
             ("median", p50.collect(), "solid", "lines+markers"),
             ("p99", p99.collect(), "dot", "lines+markers"),
-            (
-                "median without idle time",
-                without.collect(),
-                "dash",
-                "lines",
-            ),
+            ("median without idle time", without.collect(), "dash", "lines"),
         ];
         for (what, points, dash, mode) in lines {
             if points.is_empty() {
@@ -150,12 +142,7 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
     let mut layout = panels("idle time, s", &[logarithmic("latency, \u{b5}s")]);
     layout["xaxis"]["type"] = "log".into();
     let view = ChartView::of("latency by idle time", data, layout);
-    Chart::of(
-        section.caption("latency by idle time"),
-        "shown",
-        420,
-        view.into_iter().collect(),
-    )
+    Chart::of(section.caption("latency by idle time"), "shown", 420, view.into_iter().collect())
 }
 
 /// The points of each drive and power state, by idle time.

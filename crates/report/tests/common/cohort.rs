@@ -17,11 +17,7 @@ pub fn observations(n: usize, cells: usize) -> Vec<Observation> {
         ("quick.latency-p99".to_owned(), "\u{b5}s", 120.0),
     ];
     figures.extend((0..cells).map(|c| {
-        (
-            format!("quick/random-read-threads/numjobs={}.iops", c + 1),
-            "IOPS",
-            1e4 * (c + 1) as f64,
-        )
+        (format!("quick/random-read-threads/numjobs={}.iops", c + 1), "IOPS", 1e4 * (c + 1) as f64)
     }));
     let mut all = Vec::new();
     for drive in 0..n {
@@ -32,11 +28,7 @@ pub fn observations(n: usize, cells: usize) -> Vec<Observation> {
             let mut slower = quality + 0.012 * rng.normal();
             slower += if drive == 5 { 0.15 } else { 0.0 };
             slower += if drive / 4 == 3 { 0.08 } else { 0.0 };
-            slower += if second && figure.contains("random-read") {
-                0.04
-            } else {
-                0.0
-            };
+            slower += if second && figure.contains("random-read") { 0.04 } else { 0.0 };
             all.push(Observation {
                 plan: "m951-0123456789ab".to_owned(),
                 figure: figure.clone(),
@@ -68,11 +60,7 @@ pub fn runs(n: usize) -> Vec<RunProgress> {
         suite: "quick".to_owned(),
         run_id: format!("run-{drive}"),
         began: "2026-11-21T03:15:14Z".to_owned(),
-        state: if drive + 2 < n {
-            RunState::Done
-        } else {
-            RunState::Interrupted
-        },
+        state: if drive + 2 < n { RunState::Done } else { RunState::Interrupted },
         drive_lost: drive + 1 == n,
         failed: Vec::new(),
         verdict: None,

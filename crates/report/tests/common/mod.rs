@@ -17,18 +17,8 @@ use assay_units::text::compact_size;
 use assay_units::{GIB, KIB, Nanos, Op, Rng};
 
 /// Block sizes of the random read sweep.
-pub const SIZES: [u64; 10] = [
-    512,
-    KIB,
-    2 * KIB,
-    4 * KIB,
-    8 * KIB,
-    16 * KIB,
-    32 * KIB,
-    64 * KIB,
-    128 * KIB,
-    256 * KIB,
-];
+pub const SIZES: [u64; 10] =
+    [512, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB];
 
 /// Parameters of a synthetic cell.
 pub struct Shape {
@@ -39,13 +29,8 @@ pub struct Shape {
     pub errors: u64,
 }
 
-pub const STEADY: Shape = Shape {
-    mib_per_s: 0.0,
-    seconds: 5,
-    course: |_, _| 1.0,
-    temperature: None,
-    errors: 0,
-};
+pub const STEADY: Shape =
+    Shape { mib_per_s: 0.0, seconds: 5, course: |_, _| 1.0, temperature: None, errors: 0 };
 
 pub fn workload(rw: &str, bs: u64, numjobs: u32) -> WorkloadRecord {
     WorkloadRecord {
@@ -97,11 +82,7 @@ pub fn part(
     seed: u64,
 ) -> CellDrive {
     let mut rng = Rng::stream(seed, cell);
-    let op = if workload.rw.contains("write") {
-        Op::Write
-    } else {
-        Op::Read
-    };
+    let op = if workload.rw.contains("write") { Op::Write } else { Op::Read };
     let ramp = workload.ramp_ns / 1_000_000_000;
     let in_flight = f64::from(workload.numjobs * workload.iodepth);
     let mut total = OpInterval::default();
@@ -125,9 +106,7 @@ pub fn part(
             } else {
                 0.92
             };
-            latency.record(Nanos(
-                (mean_ns * tail * (0.85 + 0.3 * rng.unit_f64())) as u64,
-            ));
+            latency.record(Nanos((mean_ns * tail * (0.85 + 0.3 * rng.unit_f64())) as u64));
         }
         let (start, end) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
         let errors = if second == ramp { shape.errors } else { 0 };
@@ -144,13 +123,7 @@ pub fn part(
             latency: LatencySummary::of(&latency),
         });
         if second >= ramp {
-            total.merge(&OpInterval {
-                ios,
-                bytes,
-                errors,
-                latency,
-                ..OpInterval::default()
-            });
+            total.merge(&OpInterval { ios, bytes, errors, latency, ..OpInterval::default() });
         }
         if let Some(temperature) = shape.temperature {
             telemetry.push(TelemetryRecord {
@@ -166,11 +139,7 @@ pub fn part(
     }
     let elapsed = Nanos::from_secs(shape.seconds);
     let summary = OpSummary::of(&total, elapsed);
-    let mut result = CellResult {
-        drive,
-        elapsed,
-        ..CellResult::default()
-    };
+    let mut result = CellResult { drive, elapsed, ..CellResult::default() };
     if op == Op::Write {
         result.write = summary;
     } else {
@@ -191,22 +160,9 @@ pub fn finished(plan: CellPlan, shapes: &[Shape], seed: u64) -> CellRecord {
         .drives
         .iter()
         .zip(shapes)
-        .map(|(drive, shape)| {
-            part(
-                *drive,
-                &plan.id,
-                &plan.workload,
-                shape,
-                seed + *drive as u64,
-            )
-        })
+        .map(|(drive, shape)| part(*drive, &plan.id, &plan.workload, shape, seed + *drive as u64))
         .collect();
-    CellRecord {
-        plan,
-        state: CellState::Finished,
-        drives,
-        host: Vec::new(),
-    }
+    CellRecord { plan, state: CellState::Finished, drives, host: Vec::new() }
 }
 
 pub fn skipped(mut plan: CellPlan, why: &str) -> CellRecord {
@@ -352,11 +308,7 @@ pub fn job() -> Run {
     w.engine = "uring".to_owned();
     let mut cell = finished(
         plan("zram0/job", "job", "Job", CellKind::Measure, &[0], w),
-        &[Shape {
-            mib_per_s: 2140.0,
-            seconds: 10,
-            ..STEADY
-        }],
+        &[Shape { mib_per_s: 2140.0, seconds: 10, ..STEADY }],
         11,
     );
     cell.drives[0].result.as_mut().unwrap().host = Some(HostLoad {

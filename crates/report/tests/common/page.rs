@@ -77,13 +77,7 @@ pub fn assert_well_formed(page: &str) {
         if let Some(id) = attribute(&attributes, "id") {
             assert!(ids.insert(id.to_owned()), "id {id} twice");
         }
-        for reference in [
-            "aria-labelledby",
-            "for",
-            "data-view",
-            "data-log",
-            "data-section",
-        ] {
+        for reference in ["aria-labelledby", "for", "data-view", "data-log", "data-section"] {
             referred.extend(attribute(&attributes, reference).map(str::to_owned));
         }
         if let Some(target) = attribute(&attributes, "href") {
@@ -103,11 +97,7 @@ pub fn charts(page: &str) -> serde_json::Value {
     let to = from + page[from..].find("</script>").unwrap();
     let charts: serde_json::Value = serde_json::from_str(&page[from..to]).unwrap();
     // Those of the first screen are drawn from others.
-    let own = charts
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|c| c["of"].is_null());
+    let own = charts.as_array().unwrap().iter().filter(|c| c["of"].is_null());
     own.cloned().collect::<Vec<_>>().into()
 }
 
@@ -117,9 +107,7 @@ pub type Tables = Vec<(String, Vec<(String, Vec<String>)>)>;
 pub fn tables(page: &str) -> Tables {
     let between = |text: &str, from: &str, to: &str| -> Vec<String> {
         let pieces = text.split(from).skip(1);
-        pieces
-            .filter_map(|p| p.split(to).next().map(str::to_owned))
-            .collect()
+        pieces.filter_map(|p| p.split(to).next().map(str::to_owned)).collect()
     };
     let words = |html: &str| {
         let mut out = String::new();
@@ -143,10 +131,8 @@ pub fn tables(page: &str) -> Tables {
             let rows = between(body, "<tr>", "</tr>")
                 .iter()
                 .map(|row| {
-                    let heading = words(&format!(
-                        "<{}",
-                        between(row, "<th scope=\"row\"", "</th>")[0]
-                    ));
+                    let heading =
+                        words(&format!("<{}", between(row, "<th scope=\"row\"", "</th>")[0]));
                     let cells = between(row, "<td", "</td>");
                     // The interval below a figure is not part of it.
                     let figure = |cell: &String| match cell.split_once("<i>") {

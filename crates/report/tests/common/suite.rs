@@ -13,20 +13,12 @@ use super::{SIZES, STEADY, Shape, drive, finished, manifest, plan, skipped, work
 /// MiB/s of random reads per drive, thread count and block size.
 const RANDOM: [[[f64; 10]; 2]; 2] = [
     [
-        [
-            81.0, 162.0, 322.0, 635.0, 987.0, 1245.0, 1465.0, 1434.0, 1450.0, 1456.0,
-        ],
-        [
-            133.0, 266.0, 533.0, 1070.0, 1661.0, 1680.0, 1660.0, 1410.0, 1406.0, 1415.0,
-        ],
+        [81.0, 162.0, 322.0, 635.0, 987.0, 1245.0, 1465.0, 1434.0, 1450.0, 1456.0],
+        [133.0, 266.0, 533.0, 1070.0, 1661.0, 1680.0, 1660.0, 1410.0, 1406.0, 1415.0],
     ],
     [
-        [
-            29.0, 57.0, 115.0, 231.0, 361.0, 498.0, 646.0, 789.0, 905.0, 947.0,
-        ],
-        [
-            30.0, 59.0, 117.0, 236.0, 366.0, 505.0, 650.0, 792.0, 908.0, 950.0,
-        ],
+        [29.0, 57.0, 115.0, 231.0, 361.0, 498.0, 646.0, 789.0, 905.0, 947.0],
+        [30.0, 59.0, 117.0, 236.0, 366.0, 505.0, 650.0, 792.0, 908.0, 950.0],
     ],
 ];
 
@@ -82,11 +74,7 @@ pub fn bandwidth() -> Run {
                 &[d],
                 w,
             ),
-            &[Shape {
-                mib_per_s: rate,
-                seconds: 24,
-                ..STEADY
-            }],
+            &[Shape { mib_per_s: rate, seconds: 24, ..STEADY }],
             1,
         ));
         let mut inspect = workload("read", 128 * KIB, 1);
@@ -100,71 +88,33 @@ pub fn bandwidth() -> Run {
                 &[d],
                 inspect,
             ),
-            &[Shape {
-                mib_per_s: 900.0,
-                seconds: 1,
-                ..STEADY
-            }],
+            &[Shape { mib_per_s: 900.0, seconds: 1, ..STEADY }],
             2,
         );
-        cell.drives[0].result.as_mut().unwrap().values = BTreeMap::from([
-            ("zstd_ratio".to_owned(), 1.0),
-            ("zero_blocks_pct".to_owned(), 0.0),
-        ]);
+        cell.drives[0].result.as_mut().unwrap().values =
+            BTreeMap::from([("zstd_ratio".to_owned(), 1.0), ("zero_blocks_pct".to_owned(), 0.0)]);
         cells.push(cell);
         for (t, threads) in [16, 64].into_iter().enumerate() {
             for (b, bs) in SIZES.into_iter().enumerate() {
                 let w = workload("randread", bs, threads);
-                let cell = id(
-                    "random-read",
-                    &format!("bs={},numjobs={threads}", compact_size(bs)),
-                );
-                let plan = plan(
-                    &cell,
-                    "random-read",
-                    "Random read",
-                    CellKind::Measure,
-                    &[d],
-                    w,
-                );
+                let cell = id("random-read", &format!("bs={},numjobs={threads}", compact_size(bs)));
+                let plan = plan(&cell, "random-read", "Random read", CellKind::Measure, &[d], w);
                 let errors = if d == 1 && b == 9 && t == 1 { 3 } else { 0 };
-                let shape = Shape {
-                    mib_per_s: RANDOM[d][t][b],
-                    errors,
-                    ..STEADY
-                };
+                let shape = Shape { mib_per_s: RANDOM[d][t][b], errors, ..STEADY };
                 cells.push(finished(plan, &[shape], 3));
             }
         }
-        let sequential = [
-            [1090.0, 1310.0, 1540.0, 1610.0],
-            [220.0, 430.0, 544.0, 715.0],
-        ][d];
+        let sequential = [[1090.0, 1310.0, 1540.0, 1610.0], [220.0, 430.0, 544.0, 715.0]][d];
         for (t, rate) in sequential.into_iter().enumerate() {
             for bs in [64 * KIB, 128 * KIB] {
                 let threads = t as u32 + 1;
-                let cell = id(
-                    "sequential-read",
-                    &format!("bs={},numjobs={threads}", compact_size(bs)),
-                );
+                let cell =
+                    id("sequential-read", &format!("bs={},numjobs={threads}", compact_size(bs)));
                 let w = workload("read", bs, threads);
-                let plan = plan(
-                    &cell,
-                    "sequential-read",
-                    "Sequential read",
-                    CellKind::Measure,
-                    &[d],
-                    w,
-                );
+                let plan =
+                    plan(&cell, "sequential-read", "Sequential read", CellKind::Measure, &[d], w);
                 let gain = if bs == 64 * KIB { 1.0 } else { 1.22 };
-                cells.push(finished(
-                    plan,
-                    &[Shape {
-                        mib_per_s: rate * gain,
-                        ..STEADY
-                    }],
-                    4,
-                ));
+                cells.push(finished(plan, &[Shape { mib_per_s: rate * gain, ..STEADY }], 4));
             }
         }
         let mut w = workload("read", 128 * KIB, 1);
@@ -191,11 +141,7 @@ pub fn bandwidth() -> Run {
             w,
         );
         let shape = if d == 0 {
-            Shape {
-                mib_per_s: 655.0,
-                seconds: 25,
-                ..STEADY
-            }
+            Shape { mib_per_s: 655.0, seconds: 25, ..STEADY }
         } else {
             Shape {
                 mib_per_s: 170.0,
@@ -224,10 +170,7 @@ pub fn bandwidth() -> Run {
                         &[d],
                         w,
                     ),
-                    &[Shape {
-                        mib_per_s: rate,
-                        ..STEADY
-                    }],
+                    &[Shape { mib_per_s: rate, ..STEADY }],
                     6,
                 ));
             }
@@ -253,11 +196,7 @@ pub fn bandwidth() -> Run {
                 seconds: 1800,
                 course: |s, _| if s > 40 && s % 40 < 12 { 0.35 } else { 1.0 },
                 temperature: Some(|s, _| {
-                    if s < 40 {
-                        36.0 + s as f64
-                    } else {
-                        72.0 + 3.0 * ((s as f64) / 6.4).sin()
-                    }
+                    if s < 40 { 36.0 + s as f64 } else { 72.0 + 3.0 * ((s as f64) / 6.4).sin() }
                 }),
                 ..STEADY
             }
@@ -273,11 +212,7 @@ pub fn bandwidth() -> Run {
         );
         cells.push(finished(
             alone,
-            &[Shape {
-                mib_per_s: [1660.0, 650.0][d],
-                seconds: 30,
-                ..STEADY
-            }],
+            &[Shape { mib_per_s: [1660.0, 650.0][d], seconds: 30, ..STEADY }],
             8,
         ));
     }
@@ -292,16 +227,8 @@ pub fn bandwidth() -> Run {
     let mut together = finished(
         together,
         &[
-            Shape {
-                mib_per_s: 1580.0,
-                seconds: 30,
-                ..STEADY
-            },
-            Shape {
-                mib_per_s: 642.0,
-                seconds: 30,
-                ..STEADY
-            },
+            Shape { mib_per_s: 1580.0, seconds: 30, ..STEADY },
+            Shape { mib_per_s: 642.0, seconds: 30, ..STEADY },
         ],
         9,
     );
@@ -325,24 +252,11 @@ pub fn bandwidth() -> Run {
         .collect();
     cells.push(together);
     let mut manifest = manifest(vec![
-        drive(
-            "samsung-951",
-            "SAMSUNG MZVPV128HDGM",
-            "SIM-951-7",
-            128_035_676_160,
-        ),
-        drive(
-            "intel-600p",
-            "INTEL SSDPEKKW256G7",
-            "SIM-600P-7",
-            256_060_514_304,
-        ),
+        drive("samsung-951", "SAMSUNG MZVPV128HDGM", "SIM-951-7", 128_035_676_160),
+        drive("intel-600p", "INTEL SSDPEKKW256G7", "SIM-600P-7", 256_060_514_304),
     ]);
     manifest.cells = cells.iter().map(|c| c.plan.clone()).collect();
-    let reason = |weight, text: &str| Reason {
-        weight,
-        text: text.to_owned(),
-    };
+    let reason = |weight, text: &str| Reason { weight, text: text.to_owned() };
     Run {
         path: "/srv/assay/20261121T031514Z-bandwidth-k3q8".into(),
         manifest,
@@ -392,10 +306,7 @@ pub fn bandwidth() -> Run {
                         "answers blank areas 1.9 times as fast as written ones: benchmarks of an \
                          empty drive flatter it",
                     ),
-                    reason(
-                        ReasonWeight::Missing,
-                        "through-the-filesystem read: no file was named",
-                    ),
+                    reason(ReasonWeight::Missing, "through-the-filesystem read: no file was named"),
                 ],
             }),
             Some(Verdict {

@@ -25,11 +25,7 @@ use super::{STEADY, Shape, drive, finished, manifest, plan, skipped, workload};
 const DRIVES: [(&str, &str, u64); 5] = [
     ("plextor-m8pe-y", "PLEXTOR PX-512M8PeY", 512_110_190_592),
     ("plextor-m8pe-gn", "PLEXTOR PX-512M8PeGN", 512_110_190_592),
-    (
-        "samsung-960-evo",
-        "Samsung SSD 960 EVO 250GB",
-        250_059_350_016,
-    ),
+    ("samsung-960-evo", "Samsung SSD 960 EVO 250GB", 250_059_350_016),
     ("intel-optane-32", "INTEL MEMPEK1W032GA", 29_260_513_280),
     ("memblaze-c916", "PBlaze5 C916 3.2T", 3_200_631_791_616),
 ];
@@ -120,15 +116,7 @@ pub fn consistency(drives: usize, seconds: u64) -> Run {
                 fill,
             );
             fill.variant = Some(variant.to_owned());
-            cells.push(finished(
-                fill,
-                &[Shape {
-                    mib_per_s: 500.0,
-                    seconds: 6,
-                    ..STEADY
-                }],
-                1,
-            ));
+            cells.push(finished(fill, &[Shape { mib_per_s: 500.0, seconds: 6, ..STEADY }], 1));
             let mut w = workload("randwrite", 4 * KIB, 1);
             (w.iodepth, w.ramp_ns) = (32, 0);
             let mut hour = plan(
@@ -173,39 +161,17 @@ fn measured(
     mib_per_s: f64,
 ) -> CellRecord {
     let seconds = w.runtime_ns / 1_000_000_000;
-    let plan = plan(
-        &format!("{}/{step}/{rest}", label(d)),
-        step,
-        title,
-        CellKind::Measure,
-        &[d],
-        w,
-    );
+    let plan =
+        plan(&format!("{}/{step}/{rest}", label(d)), step, title, CellKind::Measure, &[d], w);
     let warm: fn(u64, u64) -> f64 = |_, _| 52.0;
-    finished(
-        plan,
-        &[Shape {
-            mib_per_s,
-            seconds,
-            temperature: Some(warm),
-            ..STEADY
-        }],
-        3,
-    )
+    finished(plan, &[Shape { mib_per_s, seconds, temperature: Some(warm), ..STEADY }], 3)
 }
 
 /// An idle drive: telemetry only.
 fn idle_cell(d: usize, step: &str, title: &str, seconds: u64) -> CellRecord {
     let mut w = workload("", 0, 0);
     (w.runtime_ns, w.ramp_ns, w.options) = (seconds * 1_000_000_000, 0, String::new());
-    let plan = plan(
-        &format!("{}/{step}", label(d)),
-        step,
-        title,
-        CellKind::Idle,
-        &[d],
-        w,
-    );
+    let plan = plan(&format!("{}/{step}", label(d)), step, title, CellKind::Idle, &[d], w);
     let mut cell = finished(
         plan,
         &[Shape {
@@ -328,10 +294,7 @@ pub fn enterprise(drives: usize, seconds: u64) -> Run {
                 let limit = best * if state == 0 { 1.0 } else { 0.55 };
                 let t = f64::from(threads);
                 let plan = plan(
-                    &format!(
-                        "{}/peak-random-read/power_state={state},numjobs={threads}",
-                        label(d)
-                    ),
+                    &format!("{}/peak-random-read/power_state={state},numjobs={threads}", label(d)),
                     "peak-random-read",
                     "Peak random read",
                     CellKind::Measure,
@@ -342,12 +305,7 @@ pub fn enterprise(drives: usize, seconds: u64) -> Run {
                 let warm: fn(u64, u64) -> f64 = |_, _| 50.0;
                 let mut cell = finished(
                     plan,
-                    &[Shape {
-                        mib_per_s: rate,
-                        seconds,
-                        temperature: Some(warm),
-                        ..STEADY
-                    }],
+                    &[Shape { mib_per_s: rate, seconds, temperature: Some(warm), ..STEADY }],
                     5,
                 );
                 cell.plan.view = Some(CellView::Knee);

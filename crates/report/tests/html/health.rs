@@ -58,10 +58,7 @@ fn write_amplification_has_its_log_its_bounds_and_the_endurance_that_follows() {
         let has = amplification.iter().any(|cell| cell == expected);
         assert!(has, "{expected}: {amplification:?}");
     }
-    assert_eq!(
-        cells("Wear")[1..],
-        ["3", "3", "98", "98", "40", "40", "52", "53", "7", "7"]
-    );
+    assert_eq!(cells("Wear")[1..], ["3", "3", "98", "98", "40", "40", "52", "53", "7", "7"]);
 
     // Counters that are too coarse: the reason instead of a figure.
     let mut coarse = with_endurance();
@@ -105,10 +102,7 @@ fn runs_of_one_drive_have_its_health_by_date() {
     let (_, rows) = find("Health over time");
     let dates: Vec<&str> = rows.iter().map(|row| row.0.as_str()).collect();
     assert_eq!(dates.len(), 4);
-    assert!(
-        dates[0].starts_with("2026-01-01") && dates[3].starts_with("2026-04-01"),
-        "{dates:?}"
-    );
+    assert!(dates[0].starts_with("2026-01-01") && dates[3].starts_with("2026-04-01"), "{dates:?}");
     let amplification = |row: usize| rows[row].1.iter().any(|cell| cell == "2.00");
     assert!(!amplification(0) && amplification(1), "{rows:?}");
     assert!(
@@ -117,16 +111,9 @@ fn runs_of_one_drive_have_its_health_by_date() {
     // Another drive with this serial.
     runs.push(run(5, 1));
     let page = html::render(&runs).unwrap();
-    assert!(
-        page.contains("Percentage Used from 8 to 1"),
-        "the decrease is a warning"
-    );
+    assert!(page.contains("Percentage Used from 8 to 1"), "the decrease is a warning");
     // One run is no trend.
-    assert!(
-        !html::render(&runs[..1])
-            .unwrap()
-            .contains("id=\"health-over-time\"")
-    );
+    assert!(!html::render(&runs[..1]).unwrap().contains("id=\"health-over-time\""));
 }
 
 #[test]
@@ -170,10 +157,7 @@ fn a_probed_drive_has_its_properties_and_its_health_on_the_page() {
     // The power of processors is not a drive's.
     assert!(rest.contains("host power, W") && rest.contains("RAPL"));
     let figures = all.iter().find(|t| t.0.ends_with("all figures")).unwrap();
-    assert!(
-        figures.1[0].1.iter().any(|cell| cell == "23.5"),
-        "{figures:?}"
-    );
+    assert!(figures.1[0].1.iter().any(|cell| cell == "23.5"), "{figures:?}");
 
     // Neither without a probe and telemetry.
     let page = html::render(&[common::job()]).unwrap();

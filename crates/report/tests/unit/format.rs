@@ -55,16 +55,9 @@ fn drawing_keeps_five_digits() {
 
 #[test]
 fn short_titles_are_whole_where_two_would_be_equal() {
-    let titles = [
-        "Sequential read, 4 KiB",
-        "Sequential read, large blocks",
-        "Random read, 4 KiB",
-    ];
+    let titles = ["Sequential read, 4 KiB", "Sequential read, large blocks", "Random read, 4 KiB"];
     let short = titles.map(|title| short_title_among(title, titles));
     assert_eq!(short, [titles[0], titles[1], "Random read"]);
     // The same title twice is one title.
-    assert_eq!(
-        short_title_among(titles[2], [titles[2], titles[2]]),
-        "Random read"
-    );
+    assert_eq!(short_title_among(titles[2], [titles[2], titles[2]]), "Random read");
 }

@@ -39,11 +39,7 @@ fn pages(drives: Vec<LibraryDrive>) -> Vec<SitePage> {
         };
         (key, drive)
     });
-    Library {
-        drives: keyed.collect(),
-    }
-    .finish()
-    .collect()
+    Library { drives: keyed.collect() }.finish().collect()
 }
 
 /// A change is found with its firmware; a single odd run is none.

@@ -3,10 +3,7 @@ use assay_analysis::rank::Standing;
 use super::*;
 
 fn figure_of(metric: &str, procedure: &str) -> RankedFigure {
-    let standing = |value| Standing {
-        model: "MODEL".to_owned(),
-        value,
-    };
+    let standing = |value| Standing { model: "MODEL".to_owned(), value };
     RankedFigure {
         cell: "c".to_owned(),
         workload: "4 KiB random read, depth 64".to_owned(),
@@ -14,11 +11,7 @@ fn figure_of(metric: &str, procedure: &str) -> RankedFigure {
         value: 311_000.0,
         rank: 7,
         of: 30,
-        class: Some(InClass {
-            link: "PCIe 3 x4".to_owned(),
-            rank: 2,
-            of: 12,
-        }),
+        class: Some(InClass { link: "PCIe 3 x4".to_owned(), rank: 2, of: 12 }),
         best: standing(900_000.0),
         median: 200_000.0,
         last: 9_000.0,
@@ -34,10 +27,7 @@ fn a_table_for_each_procedure_with_rank_and_class() {
         figure_of("p99", "c/d: device; steady"),
         figure_of("mean", "a/b: 16GiB file; filled"),
     ];
-    let ranking = Ranking {
-        figures,
-        unlike: Vec::new(),
-    };
+    let ranking = Ranking { figures, unlike: Vec::new() };
     let found = tables("x", &ranking);
     assert_eq!(found.len(), 2);
     assert_eq!(found[0].caption, "x: beside a/b: 16GiB file; filled");
@@ -47,10 +37,7 @@ fn a_table_for_each_procedure_with_rank_and_class() {
     assert_eq!(cells[2], TableCell::text("2nd of 12, up to PCIe 3 x4"));
     assert_eq!(cells[3], TableCell::text("309,000 to 312,000"));
     let text = text(&ranking, 80, Style::Plain);
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]
@@ -58,9 +45,7 @@ fn ordinals() {
     let texts = [1, 2, 3, 4, 11, 12, 13, 21, 111, 122].map(ordinal);
     assert_eq!(
         texts,
-        [
-            "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "111th", "122nd"
-        ]
+        ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "111th", "122nd"]
     );
 }
 
@@ -72,10 +57,7 @@ fn what_is_not_compared_is_named_or_counted() {
         repository: "a/b".to_owned(),
         reason: "an area of another length",
     };
-    let ranking = Ranking {
-        figures: Vec::new(),
-        unlike: vec![one; UNLIKE_SHOWN + 2],
-    };
+    let ranking = Ranking { figures: Vec::new(), unlike: vec![one; UNLIKE_SHOWN + 2] };
     let lines = unlike(&ranking);
     assert_eq!(lines.len(), UNLIKE_SHOWN + 1);
     assert_eq!(lines[0], "w: an area of another length (a/b)");

@@ -1,19 +1,12 @@
 use super::*;
 
 fn score(value: f64, interval: Option<[f64; 2]>) -> Option<Score> {
-    Some(Score {
-        value,
-        interval,
-        ..Score::default()
-    })
+    Some(Score { value, interval, ..Score::default() })
 }
 
 fn standings(mut scores: Vec<Option<Score>>, figure: Figure) -> Vec<Option<Standing>> {
     stand(&mut scores, figure);
-    scores
-        .iter()
-        .map(|s| s.as_ref().map(|s| s.standing))
-        .collect()
+    scores.iter().map(|s| s.as_ref().map(|s| s.standing)).collect()
 }
 
 #[test]
@@ -41,10 +34,7 @@ fn tail_percentiles_are_ranked_by_predictive_intervals_only() {
     }
     let predicted = |value: f64| {
         let interval = Some([value * 0.9, value * 1.1]);
-        score(value, interval).map(|s| Score {
-            predictive: true,
-            ..s
-        })
+        score(value, interval).map(|s| Score { predictive: true, ..s })
     };
     let found = standings(vec![predicted(100.0), predicted(900.0)], figure::P99_US);
     assert_eq!(found, [Some(Best), Some(Behind)]);
@@ -52,10 +42,7 @@ fn tail_percentiles_are_ranked_by_predictive_intervals_only() {
     let found = standings(vec![predicted(100.0), score(900.0, None)], figure::P99_US);
     assert_eq!(found, [Some(Unranked), Some(Unranked)]);
     // A single value has no rival.
-    assert_eq!(
-        standings(vec![score(1.0, None), None], figure::P99_US),
-        [Some(Behind), None]
-    );
+    assert_eq!(standings(vec![score(1.0, None), None], figure::P99_US), [Some(Behind), None]);
 }
 
 #[test]

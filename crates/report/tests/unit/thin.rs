@@ -20,16 +20,11 @@ proptest! {
 
 #[test]
 fn a_thinned_curve_keeps_its_ends_and_one_point_per_step() {
-    let x: Vec<f64> = (0..50_000)
-        .map(|i| (f64::from(i) / 50_000.0).sqrt())
-        .collect();
+    let x: Vec<f64> = (0..50_000).map(|i| (f64::from(i) / 50_000.0).sqrt()).collect();
     let kept = rising(&x, 400);
     assert!(kept.len() <= 400, "{}", kept.len());
     assert_eq!((kept[0], *kept.last().unwrap()), (0, x.len() - 1));
-    let widest = kept
-        .windows(2)
-        .map(|w| x[w[1]] - x[w[0]])
-        .fold(0.0, f64::max);
+    let widest = kept.windows(2).map(|w| x[w[1]] - x[w[0]]).fold(0.0, f64::max);
     assert!(widest < 2.0 / 199.0, "{widest}");
     assert_eq!(rising(&[1.0, 1.0], 400), vec![0, 1]);
 }

@@ -33,10 +33,7 @@ fn peak_and_continuous_rate_with_cliff_and_cache() {
     // Twenty seconds at 2500 MiB/s filled the cache.
     assert!((number(&falls[8]) - 48.8).abs() < 1.0, "{falls:?}");
     assert!(falls[8].ends_with("GiB"), "{falls:?}");
-    assert_eq!(
-        (holds[1].as_str(), holds[7].as_str()),
-        ("sustains its rate", "none")
-    );
+    assert_eq!((holds[1].as_str(), holds[7].as_str()), ("sustains its rate", "none"));
     assert_eq!(holds[8], "");
     let drawn = charts(&page);
     let by_length = drawn
@@ -61,19 +58,12 @@ fn one_of_the_two_stream_suites_alone() {
     assert_eq!((first.len(), first[3].as_str()), (5, "\u{2013}"));
     assert!(!first[1].contains('\u{b1}'), "measured once: {first:?}");
     assert!(peak.contains("measured once"));
-    let lengths = rows(
-        &tables,
-        "Streams: peak against continuous: mean rate by length, MiB/s",
-    );
+    let lengths = rows(&tables, "Streams: peak against continuous: mean rate by length, MiB/s");
     assert_eq!(lengths.len(), 11);
     let endless = page(&common::views::continuous(1));
     let tables = common::page::tables(&endless);
     let first = &rows(&tables, STREAMS)[0].1;
-    assert_eq!(
-        (first[0].as_str(), first[1].as_str()),
-        ("write", "\u{2013}"),
-        "{first:?}"
-    );
+    assert_eq!((first[0].as_str(), first[1].as_str()), ("write", "\u{2013}"), "{first:?}");
     assert!(number(&first[2]) > 600.0);
 }
 
@@ -88,10 +78,7 @@ fn a_miscompare_of_a_stream_is_stated_first() {
     assert!(alarm < page.find("<span class=\"cap\">Streams").unwrap());
     assert!(!page.contains("all as written"));
     let text = terminal::render(&run, 80, Style::Plain);
-    assert!(
-        text.contains("!! plextor-m8pe-y (simulated) returned"),
-        "{text}"
-    );
+    assert!(text.contains("!! plextor-m8pe-y (simulated) returned"), "{text}");
 }
 
 #[test]
@@ -107,18 +94,12 @@ fn published_streams_beside_the_simulated_ones() {
         mib_per_s: 2000.0,
         ..Default::default()
     };
-    run.manifest.drives[0].published = vec![
-        published("write", 1 << 23),
-        published("read", 1 << 50),
-        published("write", 1 << 24),
-    ];
+    run.manifest.drives[0].published =
+        vec![published("write", 1 << 23), published("read", 1 << 50), published("write", 1 << 24)];
     let tables = tables(&page(&run));
     let caption = "plextor-m8pe-y (simulated): published and simulated, MiB/s";
     let rows = rows(&tables, caption);
     assert_eq!(rows.len(), 2);
     // The mean of both repetitions, not the last: 2500 and 1 or 2 % more.
-    assert!(
-        (number(&rows[0].1[1]) / 2537.0 - 1.0).abs() < 0.01,
-        "{rows:?}"
-    );
+    assert!((number(&rows[0].1[1]) / 2537.0 - 1.0).abs() < 0.01, "{rows:?}");
 }

@@ -51,25 +51,12 @@ fn throttling_after_a_cache_is_consistent_everywhere() {
     let tables = tables(&page(&run));
     let hot = &rows(&tables, "Soak: temperature and rate")[1].1;
     let near = |at: usize, wanted: f64| (number(&hot[at]) / wanted - 1.0).abs() < 0.05;
-    assert_eq!(
-        (hot[0].as_str(), hot[1].as_str()),
-        ("3 min", "77"),
-        "{hot:?}"
-    );
-    assert!(
-        near(2, 1000.0),
-        "the rate before heat, without the cache: {hot:?}"
-    );
-    assert!(
-        near(3, 775.0) && near(4, 250.0) && near(5, 1000.0),
-        "{hot:?}"
-    );
+    assert_eq!((hot[0].as_str(), hot[1].as_str()), ("3 min", "77"), "{hot:?}");
+    assert!(near(2, 1000.0), "the rate before heat, without the cache: {hot:?}");
+    assert!(near(3, 775.0) && near(4, 250.0) && near(5, 1000.0), "{hot:?}");
     let causes = rows(&tables, "Soak: causes of the rate");
-    let thermal: Vec<&Vec<String>> = causes
-        .iter()
-        .map(|row| &row.1)
-        .filter(|cells| cells[2].contains("thermal"))
-        .collect();
+    let thermal: Vec<&Vec<String>> =
+        causes.iter().map(|row| &row.1).filter(|cells| cells[2].contains("thermal")).collect();
     assert_eq!(thermal.len(), 1, "{causes:?}");
     let duty = number(&hot[8]).round();
     let words = format!("from 77 C, {duty} % of the time, every 40 s");
@@ -80,14 +67,8 @@ fn throttling_after_a_cache_is_consistent_everywhere() {
     assert_eq!(summary.throttle_onset_s, Some(180.0));
     assert_eq!(summary.throttle_onset_c, Some(77.0));
     assert_eq!(summary.throttle_period_s, Some(40.0));
-    assert!(
-        close(summary.rate_before_throttle_mib_per_s, &hot[2]),
-        "{summary:?}"
-    );
-    assert!(
-        close(summary.rate_throttled_mib_per_s, &hot[3]),
-        "{summary:?}"
-    );
+    assert!(close(summary.rate_before_throttle_mib_per_s, &hot[2]), "{summary:?}");
+    assert!(close(summary.rate_throttled_mib_per_s, &hot[3]), "{summary:?}");
     assert!(close(summary.throttle_duty_pct, &hot[8]), "{summary:?}");
 }
 
@@ -126,17 +107,10 @@ fn temperatures_of_concurrent_drives_after_two_minutes() {
     };
     assert!((number(&rows[0].1[0]) / 1600.0 - 1.0).abs() < 0.02);
     assert_eq!(numbers(0, 1..6), [40.0, 64.0, 70.0, 30.0, 70.0]);
-    assert_eq!(
-        numbers(1, 1..8),
-        [80.0, 80.0, 80.0, 0.0, 80.0, 105.0, 149.0]
-    );
+    assert_eq!(numbers(1, 1..8), [80.0, 80.0, 80.0, 0.0, 80.0, 105.0, 149.0]);
     assert_eq!(rows[0].1[9], "none");
     assert_eq!(rows[1].1[9], "temperature");
-    assert!(
-        rows[2].1[1..6].iter().all(String::is_empty),
-        "{:?}",
-        rows[2]
-    );
+    assert!(rows[2].1[1..6].iter().all(String::is_empty), "{:?}", rows[2]);
 }
 
 /// Power against rate: one point per cell, with the power that the table of every depth has, and
@@ -186,10 +160,7 @@ fn power_is_drawn_against_rate() {
 #[test]
 fn jitter_of_an_idle_sensor_is_shown() {
     let mut run = common::views::thermal(1, 60);
-    let idle = run
-        .cells
-        .iter_mut()
-        .find(|c| c.plan.kind == assay_store::model::CellKind::Idle);
+    let idle = run.cells.iter_mut().find(|c| c.plan.kind == assay_store::model::CellKind::Idle);
     let telemetry = &mut idle.unwrap().drives[0].telemetry;
     assert!(telemetry.len() > 3);
     for (i, reading) in telemetry.iter_mut().enumerate() {

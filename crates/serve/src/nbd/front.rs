@@ -77,11 +77,7 @@ impl Front for NbdFront {
             Decoded::NeedMore { bytes } => return Step::NeedMore { bytes },
             Decoded::Consumed { bytes } => return Step::Consumed { bytes },
             Decoded::Close => return Step::Close,
-            Decoded::Request {
-                bytes,
-                request,
-                payload,
-            } => (bytes, request, payload),
+            Decoded::Request { bytes, request, payload } => (bytes, request, payload),
         };
         let cost_bytes = REQUEST_COST_BYTES + u64::from(request.reply_data_bytes());
         if cost_bytes > room_bytes {

@@ -45,14 +45,7 @@ impl NbdSession {
         use option_reply as kind;
         let (connection, bytes) = (self.connection, data.len());
         let now = || Clock::monotonic().now();
-        limited_event!(
-            now(),
-            DEBUG,
-            connection,
-            option = number,
-            bytes,
-            "NBD option"
-        );
+        limited_event!(now(), DEBUG, connection, option = number, bytes, "NBD option");
         let mut reject = |kind: u32, why: &str| reply(out, number, kind, &[why.as_bytes()]);
         if number == option::EXPORT_NAME {
             return self.export_name(data, out);
@@ -81,10 +74,9 @@ impl NbdSession {
                 reply(out, number, kind::ACK, &[]);
             }
             // Proto, "NOTLS mode".
-            option::STARTTLS => reject(
-                kind::ERR_UNSUP,
-                "this server has no TLS; use a Unix socket or a TLS tunnel",
-            ),
+            option::STARTTLS => {
+                reject(kind::ERR_UNSUP, "this server has no TLS; use a Unix socket or a TLS tunnel")
+            }
             option::INFO | option::GO => self.export_info(number, data, out),
             option::LIST_META_CONTEXT | option::SET_META_CONTEXT => {
                 self.meta_context(number, data, out);

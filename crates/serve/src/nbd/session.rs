@@ -170,13 +170,7 @@ impl NbdSession {
     #[cold]
     pub(super) fn refused(&self, why: impl Display) {
         let (connection, now) = (self.connection, || Clock::monotonic().now());
-        limited_event!(
-            now(),
-            WARN,
-            connection,
-            why = why.to_string(),
-            "NBD client refused"
-        );
+        limited_event!(now(), WARN, connection, why = why.to_string(), "NBD client refused");
     }
 
     fn close<'a>(&mut self) -> Decoded<'a> {
@@ -312,11 +306,7 @@ impl NbdSession {
             len_bytes,
             fua: flags & command_flag::FUA != 0,
         };
-        Decoded::Request {
-            bytes,
-            request,
-            payload,
-        }
+        Decoded::Request { bytes, request, payload }
     }
 
     /// Proto, "Request types", "Command flags", "Error values".

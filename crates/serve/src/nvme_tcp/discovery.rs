@@ -33,12 +33,7 @@ pub type Answer = (u64, Vec<u8>);
 
 impl Discovery {
     pub fn new(nqn: String, address: Option<SocketAddr>, controller_id: u16) -> Discovery {
-        Discovery {
-            nqn,
-            address,
-            controller_id,
-            cc: Configuration::default(),
-        }
+        Discovery { nqn, address, controller_id, cc: Configuration::default() }
     }
 
     /// `None` for a command that is not completed: an Asynchronous Event Request.

@@ -63,9 +63,7 @@ impl Initiator {
     /// Begins with ICReq; `digests` as in [`fabrics::digest`].
     pub fn new(digests: u8) -> Initiator {
         let mut request = InitializePdu::default();
-        request
-            .set_header(header(PduType::IC_REQUEST))
-            .set_digests(digests);
+        request.set_header(header(PduType::IC_REQUEST)).set_digests(digests);
         let mut out = Vec::new();
         pdu::append(&mut out, Agreement::default(), request.as_bytes(), &[]);
         Initiator {
@@ -175,9 +173,9 @@ impl Initiator {
                 self.is_ready = true;
                 Some(Some(HostEvent::Ready))
             }
-            PduType::CONTROLLER_TERMINATE => Some(Some(HostEvent::Terminated(
-                TerminatePdu::load(pdu).status(),
-            ))),
+            PduType::CONTROLLER_TERMINATE => {
+                Some(Some(HostEvent::Terminated(TerminatePdu::load(pdu).status())))
+            }
             PduType::RESPONSE => {
                 let entry = CompletionEntry::load(&pdu[HEADER_BYTES..]);
                 let data = self.data.remove(&entry.cid()).unwrap_or_default();
@@ -262,11 +260,7 @@ impl<S: Read + Write> TcpQueue<S> {
     /// Initializes the connection. An error is that of the socket, or a controller that breaks the
     /// protocol, as for all that follows.
     pub fn new(stream: S, digests: u8) -> io::Result<TcpQueue<S>> {
-        let mut queue = TcpQueue {
-            stream,
-            initiator: Initiator::new(digests),
-            others: Vec::new(),
-        };
+        let mut queue = TcpQueue { stream, initiator: Initiator::new(digests), others: Vec::new() };
         match queue.event()? {
             HostEvent::Ready => Ok(queue),
             _ => Err(broken("no ICResp")),
@@ -406,9 +400,7 @@ impl<S: Read + Write> TcpQueue<S> {
     /// Enables the controller, and waits until it is ready.
     pub fn enable(&mut self) -> io::Result<()> {
         let mut on = Configuration::default();
-        on.set_enable(true)
-            .set_io_sq_entry_size(6)
-            .set_io_cq_entry_size(4);
+        on.set_enable(true).set_io_sq_entry_size(6).set_io_cq_entry_size(4);
         self.property(CC, false, Some(on.raw().into()))?;
         for _ in 0..MAX_POLLS {
             let status = self.property(CSTS, false, None)?;

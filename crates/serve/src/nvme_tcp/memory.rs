@@ -194,8 +194,7 @@ impl HostMemory for FabricMemory {
             return Ok(());
         }
         let to = self.writable(address, len_bytes);
-        to.ok_or(Unmapped { address, len_bytes })?
-            .copy_from_slice(bytes);
+        to.ok_or(Unmapped { address, len_bytes })?.copy_from_slice(bytes);
         Ok(())
     }
 

@@ -18,20 +18,13 @@ pub struct Agreement {
 impl Default for Agreement {
     /// No digests.
     fn default() -> Agreement {
-        Agreement {
-            digests: 0,
-            alignment: 4,
-        }
+        Agreement { digests: 0, alignment: 4 }
     }
 }
 
 impl Agreement {
     fn digest_bytes(self, which: u8) -> usize {
-        if self.digests & which != 0 {
-            DIGEST_BYTES
-        } else {
-            0
-        }
+        if self.digests & which != 0 { DIGEST_BYTES } else { 0 }
     }
 
     pub fn header_digest_bytes(self) -> usize {

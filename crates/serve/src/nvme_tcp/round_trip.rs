@@ -25,10 +25,7 @@ const QUEUE_ENTRIES: u16 = 32;
 /// Takes some tenths of a second. At [`Pace::Free`] the model's latency counts as 0. Fails when the
 /// server's event loop fails; `Ok(None)` without a second drive, socket or thread.
 pub fn measure(profile: &Profile, pace: Pace) -> Result<Option<RoundTripOverhead>, ServeError> {
-    let options = DriveOptions {
-        no_power_loss: true,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { no_power_loss: true, ..DriveOptions::default() };
     let model = match pace {
         Pace::Real => model_latencies(profile, &options, READS),
         Pace::Free => Some(vec![Nanos::ZERO; READS]),
@@ -56,9 +53,7 @@ pub fn measure(profile: &Profile, pace: Pace) -> Result<Option<RoundTripOverhead
         server.poll_once()?;
     }
     let measured = client.join().ok().and_then(Result::ok);
-    Ok(measured
-        .zip(model)
-        .map(|(measured, model)| RoundTripOverhead::between(measured, model)))
+    Ok(measured.zip(model).map(|(measured, model)| RoundTripOverhead::between(measured, model)))
 }
 
 /// The client's ends of two connections.
@@ -91,8 +86,6 @@ fn read_latencies(
         let (done, data) = queue.run(read.entry(), Payload::FromController(BLOCK_BYTES))?;
         let taken = clock.now() - sent;
         let is_whole = done.status().is_success() && data.len() % BLOCK_BYTES == 0;
-        is_whole
-            .then_some(taken)
-            .ok_or_else(|| io::ErrorKind::InvalidData.into())
+        is_whole.then_some(taken).ok_or_else(|| io::ErrorKind::InvalidData.into())
     })
 }

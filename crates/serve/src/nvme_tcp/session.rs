@@ -78,29 +78,20 @@ pub struct TcpSession {
 
 impl TcpSession {
     pub fn new(connection: u64) -> TcpSession {
-        TcpSession {
-            connection,
-            phase: Phase::Initialize,
-            agreement: Agreement::default(),
-        }
+        TcpSession { connection, phase: Phase::Initialize, agreement: Agreement::default() }
     }
 
     /// `input` has all bytes received and not consumed.
     pub fn decode<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Received<'a> {
         match self.phase {
             Phase::Closed => return Received::Close,
-            Phase::Data {
-                pdu,
-                offset,
-                left,
-                digest,
-            } => return self.data(input, pdu, offset, left, digest),
+            Phase::Data { pdu, offset, left, digest } => {
+                return self.data(input, pdu, offset, left, digest);
+            }
             Phase::Initialize | Phase::Pdus => {}
         }
         if input.len() < HEADER_BYTES {
-            return Received::NeedMore {
-                bytes: HEADER_BYTES,
-            };
+            return Received::NeedMore { bytes: HEADER_BYTES };
         }
         let kind = PduType(input[0]);
         let decoded = match (self.phase, kind) {
@@ -132,9 +123,7 @@ impl TcpSession {
         let mut pdu = TerminatePdu::default();
         let mut header = PduHeader::default();
         header.set_kind(PduType::CONTROLLER_TERMINATE.0);
-        pdu.set_header(header)
-            .set_status(error.0)
-            .set_information(at);
+        pdu.set_header(header).set_status(error.0).set_information(at);
         let copied = &input[..input.len().min(HEADER_BYTES)];
         pdu::append(out, Agreement::default(), pdu.as_bytes(), copied);
         self.phase = Phase::Closed;
@@ -166,15 +155,10 @@ impl TcpSession {
         let mut response = InitializePdu::default();
         let mut header = PduHeader::default();
         header.set_kind(PduType::IC_RESPONSE.0);
-        response
-            .set_header(header)
-            .set_digests(digests)
-            .set_limit(MAX_DATA_PDU_BYTES);
+        response.set_header(header).set_digests(digests).set_limit(MAX_DATA_PDU_BYTES);
         pdu::append(out, Agreement::default(), response.as_bytes(), &[]);
-        self.agreement = Agreement {
-            digests,
-            alignment: (usize::from(request.alignment()) + 1) * 4,
-        };
+        self.agreement =
+            Agreement { digests, alignment: (usize::from(request.alignment()) + 1) * 4 };
         self.phase = Phase::Pdus;
         Ok(Received::Consumed { bytes })
     }
@@ -221,12 +205,7 @@ impl TcpSession {
         if input.len() < bytes {
             return Ok(Received::NeedMore { bytes });
         }
-        self.phase = Phase::Data {
-            pdu,
-            offset: pdu.offset(),
-            left: pdu.length(),
-            digest: 0,
-        };
+        self.phase = Phase::Data { pdu, offset: pdu.offset(), left: pdu.length(), digest: 0 };
         Ok(Received::Consumed { bytes })
     }
 
@@ -241,9 +220,7 @@ impl TcpSession {
         let digest_bytes = self.agreement.data_digest_bytes();
         if left == 0 {
             if input.len() < digest_bytes {
-                return Received::NeedMore {
-                    bytes: digest_bytes,
-                };
+                return Received::NeedMore { bytes: digest_bytes };
             }
             self.phase = Phase::Pdus;
             return Received::EndOfData {
@@ -267,12 +244,7 @@ impl TcpSession {
                 _ => crc32c::crc32c_append(digest, data),
             },
         };
-        Received::Data {
-            bytes,
-            pdu,
-            offset,
-            data,
-        }
+        Received::Data { bytes, pdu, offset, data }
     }
 
     /// The data of a command, then its completion.
@@ -301,9 +273,6 @@ impl TcpSession {
 fn data_pdu(kind: PduType, cid: u16, tag: u16, len: usize) -> DataPdu {
     let (mut pdu, mut header) = (DataPdu::default(), PduHeader::default());
     header.set_kind(kind.0);
-    pdu.set_header(header)
-        .set_cid(cid)
-        .set_tag(tag)
-        .set_length(len as u32);
+    pdu.set_header(header).set_cid(cid).set_tag(tag).set_length(len as u32);
     pdu
 }

@@ -120,10 +120,7 @@ impl NvmeTcpServer {
 /// A completion of the subsystem itself. `is_final` sets Do Not Retry.
 fn completion(cid: u16, status: StatusCode, is_final: bool) -> CompletionEntry {
     let mut entry = CompletionEntry::default();
-    entry
-        .set_cid(cid)
-        .set_status(status)
-        .set_do_not_retry(is_final && !status.is_success());
+    entry.set_cid(cid).set_status(status).set_do_not_retry(is_final && !status.is_success());
     entry
 }
 
@@ -221,17 +218,10 @@ impl Subsystem {
         let is_overdue = |since: Option<Nanos>| since.is_some_and(|at| now - at >= limit);
         let used = self.paced.memory.used();
         let overdue = used.filter(|(_, buffer)| buffer.qid > 0 && is_overdue(buffer.since));
-        let overdue: Vec<(u16, u16)> = overdue
-            .map(|(_, buffer)| (buffer.qid, buffer.entry.cid()))
-            .collect();
+        let overdue: Vec<(u16, u16)> =
+            overdue.map(|(_, buffer)| (buffer.qid, buffer.entry.cid())).collect();
         for (qid, cid) in overdue {
-            limited_event!(
-                now,
-                WARN,
-                qid,
-                cid,
-                "a command took too long and is aborted"
-            );
+            limited_event!(now, WARN, qid, cid, "a command took too long and is aborted");
             let model = self.paced.clock.now();
             let (controller, memory) = (&mut self.paced.controller, &mut self.paced.memory);
             controller.abandon(model, qid, cid, StatusCode::ABORT_REQUESTED, memory);
@@ -314,10 +304,7 @@ impl Front for Subsystem {
         if let Some((entry, data)) = session.deferred.pop_front() {
             match self.begin(session, &entry, &data, room_bytes, out) {
                 Some(cost_bytes) if cost_bytes > 0 => {
-                    return Step::Started {
-                        bytes: 0,
-                        cost_bytes,
-                    };
+                    return Step::Started { bytes: 0, cost_bytes };
                 }
                 Some(_) => return Step::Consumed { bytes: 0 },
                 None => session.deferred.push_front((entry, data)),
@@ -327,33 +314,25 @@ impl Front for Subsystem {
             Received::NeedMore { bytes } => Step::NeedMore { bytes },
             Received::Consumed { bytes } => Step::Consumed { bytes },
             Received::Close => Step::Close,
-            Received::Command {
-                bytes,
-                entry,
-                data,
-                is_damaged,
-            } => match self.command(session, &entry, data, is_damaged, room_bytes, out) {
-                Ok(0) => Step::Consumed { bytes },
-                Ok(cost_bytes) => Step::Started { bytes, cost_bytes },
-                Err(error) => self.terminate(session, error, input, out),
-            },
-            Received::Data {
-                bytes,
-                pdu,
-                offset,
-                data,
-            } => match self.receive_data(session, &pdu, offset, data) {
-                true => Step::Consumed { bytes },
-                false => self.terminate(session, FatalError::OUT_OF_RANGE, &[], out),
-            },
-            Received::EndOfData {
-                bytes,
-                pdu,
-                is_damaged,
-            } => match self.end_of_data(&pdu, is_damaged) {
-                true => Step::Consumed { bytes },
-                false => self.terminate(session, FatalError::OUT_OF_RANGE, &[], out),
-            },
+            Received::Command { bytes, entry, data, is_damaged } => {
+                match self.command(session, &entry, data, is_damaged, room_bytes, out) {
+                    Ok(0) => Step::Consumed { bytes },
+                    Ok(cost_bytes) => Step::Started { bytes, cost_bytes },
+                    Err(error) => self.terminate(session, error, input, out),
+                }
+            }
+            Received::Data { bytes, pdu, offset, data } => {
+                match self.receive_data(session, &pdu, offset, data) {
+                    true => Step::Consumed { bytes },
+                    false => self.terminate(session, FatalError::OUT_OF_RANGE, &[], out),
+                }
+            }
+            Received::EndOfData { bytes, pdu, is_damaged } => {
+                match self.end_of_data(&pdu, is_damaged) {
+                    true => Step::Consumed { bytes },
+                    false => self.terminate(session, FatalError::OUT_OF_RANGE, &[], out),
+                }
+            }
         }
     }
 

@@ -68,9 +68,7 @@ pub fn serve(
 ) -> Result<(), ServeFunctionError> {
     let listener = UnixListener::from(socket);
     let clock = Clock::monotonic();
-    let mut device = FunctionDevice {
-        function: Arc::clone(function),
-    };
+    let mut device = FunctionDevice { function: Arc::clone(function) };
     let mut queue = Queue {
         listener,
         waiting: Vec::new(),
@@ -88,11 +86,7 @@ pub fn serve(
             }
             // A client that sent nothing, such as one that asks whether the server is there.
             Ok(false) => {
-                limited_event!(
-                    clock.now(),
-                    INFO,
-                    "vfio-user client disconnected, without a word"
-                );
+                limited_event!(clock.now(), INFO, "vfio-user client disconnected, without a word");
             }
             Err(error) => {
                 let why = error.to_string();
@@ -132,9 +126,8 @@ impl<L: Fn(&str) + Send> Queue<L> {
             });
             let sockets = self.waiting.iter().map(|client| client.stream.as_fd());
             let sockets = sockets.chain([self.listener.as_fd()]);
-            let mut polled: Vec<PollFd<'_>> = sockets
-                .map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::IN))
-                .collect();
+            let mut polled: Vec<PollFd<'_>> =
+                sockets.map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::IN)).collect();
             wait(&mut polled, left.as_ref())?;
             let is_ready = |polled: &PollFd<'_>| !polled.revents().is_empty();
             match polled.iter().position(is_ready) {
@@ -151,12 +144,7 @@ impl<L: Fn(&str) + Send> Queue<L> {
         self.waiting.retain(|client| client.until > now);
         let overdue = before - self.waiting.len();
         if overdue > 0 {
-            limited_event!(
-                now,
-                WARN,
-                overdue,
-                "vfio-user clients sent no version in time"
-            );
+            limited_event!(now, WARN, overdue, "vfio-user clients sent no version in time");
         }
     }
 
@@ -196,10 +184,8 @@ impl<L: Fn(&str) + Send> Queue<L> {
     fn accept_until(&mut self, ended: &UnixStream) -> io::Result<()> {
         let mut has_said = false;
         loop {
-            let mut polled = [
-                PollFd::new(ended, PollFlags::IN),
-                PollFd::new(&self.listener, PollFlags::IN),
-            ];
+            let mut polled =
+                [PollFd::new(ended, PollFlags::IN), PollFd::new(&self.listener, PollFlags::IN)];
             wait(&mut polled, None)?;
             if !polled[0].revents().is_empty() {
                 return Ok(());
@@ -232,11 +218,7 @@ fn serve_client(
 ) -> Result<bool, ClientError> {
     let mut session = VfioSession::default();
     let (mut body, mut reply) = (Vec::new(), Vec::new());
-    let mut connection = Connection {
-        stream: client.stream,
-        until: Some(client.until),
-        clock,
-    };
+    let mut connection = Connection { stream: client.stream, until: Some(client.until), clock };
     loop {
         let mut head = [0; HEADER_BYTES];
         let mut files = Vec::new();
@@ -280,10 +262,9 @@ impl Connection<'_> {
     /// A read that took too long is one of a handshake.
     fn explained(error: io::Error) -> io::Error {
         match error.kind() {
-            io::ErrorKind::WouldBlock => io::Error::new(
-                io::ErrorKind::TimedOut,
-                "a client did not send its version in time",
-            ),
+            io::ErrorKind::WouldBlock => {
+                io::Error::new(io::ErrorKind::TimedOut, "a client did not send its version in time")
+            }
             _ => error,
         }
     }
@@ -368,10 +349,9 @@ impl Device for FunctionDevice {
 
     fn interrupt(&self, index: u32) -> Option<Part> {
         match index {
-            VFIO_PCI_MSIX_IRQ_INDEX => Some(Part {
-                flags: VFIO_IRQ_INFO_EVENTFD,
-                size: self.function.vectors().into(),
-            }),
+            VFIO_PCI_MSIX_IRQ_INDEX => {
+                Some(Part { flags: VFIO_IRQ_INFO_EVENTFD, size: self.function.vectors().into() })
+            }
             VFIO_PCI_NUM_IRQS.. => None,
             _ => Some(Part::default()),
         }

@@ -63,9 +63,7 @@ impl ConfigSpace {
         let begin = offset.min(CONFIG_BYTES as u64) as usize;
         let bytes = self.bytes[begin..].iter().copied();
         let padded = bytes.chain(std::iter::repeat(0));
-        data.iter_mut()
-            .zip(padded)
-            .for_each(|(to, byte)| *to = byte);
+        data.iter_mut().zip(padded).for_each(|(to, byte)| *to = byte);
     }
 
     /// Only the writable bits change.

@@ -65,8 +65,7 @@ impl GuestMemory {
     pub fn unmap(&mut self, address: u64, len_bytes: u64) {
         // Saturating: a range up to the last address is valid.
         let end = address.saturating_add(len_bytes);
-        self.regions
-            .retain(|region| region.address < address || region.end() > end);
+        self.regions.retain(|region| region.address < address || region.end() > end);
     }
 
     pub fn clear(&mut self) {
@@ -89,10 +88,7 @@ impl GuestMemory {
         len: usize,
         mut each: impl FnMut(usize, u64, std::ops::Range<usize>) -> bool,
     ) -> Result<(), Unmapped> {
-        let unmapped = Unmapped {
-            address,
-            len_bytes: len as u64,
-        };
+        let unmapped = Unmapped { address, len_bytes: len as u64 };
         let mut done = 0;
         while done < len {
             let at = address.checked_add(done as u64).ok_or(unmapped)?;

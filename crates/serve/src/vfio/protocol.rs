@@ -143,12 +143,7 @@ impl Header {
         if !is_possible {
             return Err(ProtocolError::Length { command, bytes });
         }
-        Ok(Header {
-            message_id,
-            command,
-            flags,
-            body_bytes: bytes as usize - HEADER_BYTES,
-        })
+        Ok(Header { message_id, command, flags, body_bytes: bytes as usize - HEADER_BYTES })
     }
 
     fn too_short(&self) -> ProtocolError {
@@ -220,13 +215,7 @@ impl VfioSession {
         // The others are the doorbells: I/O.
         if !matches!(command, command::REGION_READ | command::REGION_WRITE) {
             let bytes = body.len();
-            limited_event!(
-                Clock::monotonic().now(),
-                DEBUG,
-                command,
-                bytes,
-                "vfio-user message"
-            );
+            limited_event!(Clock::monotonic().now(), DEBUG, command, bytes, "vfio-user message");
         }
         if header.command == command::VERSION {
             self.version(header, body, out)?;
@@ -291,12 +280,8 @@ fn set_interrupts(
     files: Vec<File>,
 ) -> Result<(), i32> {
     let (_argsz, flags) = (fields.u32(), fields.u32());
-    let change = InterruptChange {
-        index: fields.u32(),
-        flags,
-        start: fields.u32(),
-        count: fields.u32(),
-    };
+    let change =
+        InterruptChange { index: fields.u32(), flags, start: fields.u32(), count: fields.u32() };
     if device.interrupt(change.index).is_none() {
         return Err(EINVAL);
     }

@@ -39,25 +39,16 @@ const READS: usize = 1000;
 pub(crate) const BLOCK_BYTES: usize = 4096;
 /// Guest physical address of the shared memory.
 const BASE: u64 = 0x8000_0000;
-const INTERRUPT_TIMEOUT: Timespec = Timespec {
-    tv_sec: 5,
-    tv_nsec: 0,
-};
+const INTERRUPT_TIMEOUT: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 /// Register polling; the controller is ready after 1 ms ([`assay_nvme_ctrl::READY_NS`]).
-const POLL_INTERVAL: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 500_000,
-};
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000 };
 /// [`INTERRUPT_TIMEOUT`] in all.
 const MAX_POLLS: u32 = 10_000;
 
 /// Takes some tenths of a second. At [`Pace::Free`] the model's latency counts as 0. `None` without
 /// a second drive, socket or thread.
 pub fn measure(profile: &Profile, pace: Pace) -> Option<RoundTripOverhead> {
-    let options = DriveOptions {
-        no_power_loss: true,
-        ..DriveOptions::default()
-    };
+    let options = DriveOptions { no_power_loss: true, ..DriveOptions::default() };
     let model = match pace {
         Pace::Real => model_latencies(profile, &options, READS)?,
         Pace::Free => vec![Nanos::ZERO; READS],
@@ -106,10 +97,7 @@ fn measured_latencies(profile: &Profile, options: &DriveOptions, pace: Pace) -> 
     let function = PciFunction::new(profile.clone(), options.clone(), pace, |_| {}).ok()?;
     let blocks = function.with_drive(|drive| drive.identity().capacity_bytes) / BLOCK_BYTES as u64;
     let function = Arc::new(function);
-    let folder = tempfile::Builder::new()
-        .prefix("assay-round-trip-")
-        .tempdir()
-        .ok()?;
+    let folder = tempfile::Builder::new().prefix("assay-round-trip-").tempdir().ok()?;
     let path = folder.path().join("s");
     let listener = Listener::bind(&Address::Unix(path.clone()), false).ok()?;
     let socket = listener.shared().ok()?;
@@ -158,12 +146,7 @@ impl VfioUserTransport {
                 client.set_irqs(VFIO_PCI_MSIX_IRQ_INDEX, flags, 0, fds.len() as u32, &fds)
             })
             .map_err(io::Error::other)?;
-        Ok(VfioUserTransport {
-            client,
-            memory,
-            vectors,
-            polls: 0,
-        })
+        Ok(VfioUserTransport { client, memory, vectors, polls: 0 })
     }
 }
 
@@ -178,9 +161,7 @@ impl Transport for VfioUserTransport {
         let mut bytes = [0; 8];
         let size = size.min(bytes.len());
         let bytes_read = &mut bytes[..size];
-        let read = self
-            .client
-            .region_read(VFIO_PCI_BAR0_REGION_INDEX, offset, bytes_read);
+        let read = self.client.region_read(VFIO_PCI_BAR0_REGION_INDEX, offset, bytes_read);
         read.map_err(io::Error::other)?;
         Ok(u64::from_le_bytes(bytes))
     }
@@ -188,9 +169,7 @@ impl Transport for VfioUserTransport {
     fn write_register(&mut self, offset: u64, size: usize, value: u64) -> io::Result<()> {
         let bytes = value.to_le_bytes();
         let bytes = &bytes[..size.min(bytes.len())];
-        let written = self
-            .client
-            .region_write(VFIO_PCI_BAR0_REGION_INDEX, offset, bytes);
+        let written = self.client.region_write(VFIO_PCI_BAR0_REGION_INDEX, offset, bytes);
         written.map_err(io::Error::other)
     }
 

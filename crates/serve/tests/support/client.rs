@@ -129,12 +129,7 @@ impl Client {
                 other => panic!("{other:?}"),
             }
         }
-        Client {
-            stream,
-            size_bytes,
-            flags,
-            cookie: 0,
-        }
+        Client { stream, size_bytes, flags, cookie: 0 }
     }
 
     /// Sends a request; returns its cookie.

@@ -38,10 +38,7 @@ pub fn small_profile() -> Profile {
 
 /// A drive without flash translation: cheap to create at any capacity.
 pub fn in_place(options: &str) -> Drive {
-    drive(
-        Profile::builtin("intel-optane-memory-32gb").unwrap(),
-        options,
-    )
+    drive(Profile::builtin("intel-optane-memory-32gb").unwrap(), options)
 }
 
 fn drive(profile: Profile, text: &str) -> Drive {
@@ -50,11 +47,8 @@ fn drive(profile: Profile, text: &str) -> Drive {
 
 /// Options as after a drive's name, with stored data.
 pub fn options(text: &str) -> DriveOptions {
-    let mut options = DriveOptions {
-        keep_data: true,
-        regenerate_data: true,
-        ..DriveOptions::default()
-    };
+    let mut options =
+        DriveOptions { keep_data: true, regenerate_data: true, ..DriveOptions::default() };
     for pair in text.split(',').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap();
         options.set(key, value).unwrap();
@@ -81,11 +75,7 @@ impl TestServer {
             let summary = server.run(stopped.as_fd()).unwrap();
             (server.into_drive(), summary)
         });
-        TestServer {
-            folder,
-            stop,
-            thread,
-        }
+        TestServer { folder, stop, thread }
     }
 
     pub fn path(&self) -> PathBuf {

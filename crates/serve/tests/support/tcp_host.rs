@@ -50,12 +50,7 @@ impl TcpServer {
             let summary = server.run(stopped.as_fd()).unwrap();
             (server.digest(), summary)
         });
-        TcpServer {
-            address,
-            nqn: names.recv().unwrap(),
-            stop,
-            thread,
-        }
+        TcpServer { address, nqn: names.recv().unwrap(), stop, thread }
     }
 
     pub fn stream(&self) -> TcpStream {
@@ -115,12 +110,7 @@ impl Host {
             assert!(connected.status().is_success(), "{connected:?}");
             queue
         });
-        Host {
-            queues: queues.collect(),
-            controller_id,
-            admin,
-            identity,
-        }
+        Host { queues: queues.collect(), controller_id, admin, identity }
     }
 
     /// Data of Identify.

@@ -99,11 +99,7 @@ impl DirectAccess {
             op,
             offset_bytes,
             len_bytes,
-            data: if zero {
-                DataClass::Zero
-            } else {
-                DataClass::Incompressible
-            },
+            data: if zero { DataClass::Zero } else { DataClass::Incompressible },
             fua: false,
         };
         if op == Op::Write {
@@ -139,10 +135,7 @@ impl ControllerAccess {
 impl DriveAccess for ControllerAccess {
     fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
         let mut bytes = vec![0; len as usize];
-        self.one(
-            nvm::Read::of(1, offset / 512, len / 512).entry(),
-            &mut bytes,
-        );
+        self.one(nvm::Read::of(1, offset / 512, len / 512).entry(), &mut bytes);
         bytes
     }
 

@@ -90,9 +90,7 @@ impl VfioDriver {
         let fds: Vec<i32> = self.vectors.iter().map(|v| v.as_fd().as_raw_fd()).collect();
         let flags = VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER;
         let index = VFIO_PCI_MSIX_IRQ_INDEX;
-        self.client
-            .set_irqs(index, flags, 0, fds.len() as u32, &fds)
-            .unwrap();
+        self.client.set_irqs(index, flags, 0, fds.len() as u32, &fds).unwrap();
     }
 
     pub fn read32(&mut self, offset: u64) -> u32 {
@@ -102,9 +100,7 @@ impl VfioDriver {
     }
 
     pub fn write32(&mut self, offset: u64, value: u32) {
-        self.client
-            .region_write(BAR, offset, &value.to_le_bytes())
-            .unwrap();
+        self.client.region_write(BAR, offset, &value.to_le_bytes()).unwrap();
     }
 
     /// Enables the controller; returns its admin queue (Base 2.0c, section 3.5.1).
@@ -116,21 +112,11 @@ impl VfioDriver {
         self.write32(0x24, size << 16 | size);
         for (register, at) in [(0x28, ADMIN_SQ), (0x30, ADMIN_CQ)] {
             let address = BASE + at;
-            self.client
-                .region_write(BAR, register, &address.to_le_bytes())
-                .unwrap();
+            self.client.region_write(BAR, register, &address.to_le_bytes()).unwrap();
         }
         self.write32(0x14, 6 << 16 | 4 << 20 | 1);
         while self.read32(0x1c) & 1 == 0 {}
-        Queue {
-            id: 0,
-            sq: ADMIN_SQ,
-            cq: ADMIN_CQ,
-            tail: 0,
-            head: 0,
-            phase: 1,
-            next_cid: 0,
-        }
+        Queue { id: 0, sq: ADMIN_SQ, cq: ADMIN_CQ, tail: 0, head: 0, phase: 1, next_cid: 0 }
     }
 
     /// One pair of I/O queues, on vector 1.
@@ -138,24 +124,10 @@ impl VfioDriver {
         let size = u32::from(ENTRIES - 1) << 16 | 1;
         // Physically contiguous, interrupts on, vector 1; then the submission queue for it.
         let flags = 1 << 16 | 3;
-        assert_eq!(
-            self.command(admin, 0x05, 0, BASE + IO_CQ, 0, [size, flags, 0]),
-            0
-        );
+        assert_eq!(self.command(admin, 0x05, 0, BASE + IO_CQ, 0, [size, flags, 0]), 0);
         let flags = 1 << 16 | 1;
-        assert_eq!(
-            self.command(admin, 0x01, 0, BASE + IO_SQ, 0, [size, flags, 0]),
-            0
-        );
-        Queue {
-            id: 1,
-            sq: IO_SQ,
-            cq: IO_CQ,
-            tail: 0,
-            head: 0,
-            phase: 1,
-            next_cid: 0,
-        }
+        assert_eq!(self.command(admin, 0x01, 0, BASE + IO_SQ, 0, [size, flags, 0]), 0);
+        Queue { id: 1, sq: IO_SQ, cq: IO_CQ, tail: 0, head: 0, phase: 1, next_cid: 0 }
     }
 
     /// Submits a command and waits for its interrupt; returns the status of its completion entry.
@@ -208,9 +180,8 @@ impl VfioDriver {
             0 | 1 => 0,
             2 => BASE + DATA + 4096,
             _ => {
-                let list: Vec<u8> = (1..pages)
-                    .flat_map(|page| (BASE + DATA + page * 4096).to_le_bytes())
-                    .collect();
+                let list: Vec<u8> =
+                    (1..pages).flat_map(|page| (BASE + DATA + page * 4096).to_le_bytes()).collect();
                 self.memory.write_all_at(&list, LIST).unwrap();
                 BASE + LIST
             }
@@ -256,9 +227,7 @@ impl VfioUserAccess {
 
 impl DriveAccess for VfioUserAccess {
     fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
-        let status = self
-            .driver
-            .transfer(&mut self.queue, opcode::READ, offset, len);
+        let status = self.driver.transfer(&mut self.queue, opcode::READ, offset, len);
         assert_eq!(status, 0);
         let mut bytes = vec![0; len as usize];
         self.driver.memory.read_exact_at(&mut bytes, DATA).unwrap();
@@ -268,9 +237,7 @@ impl DriveAccess for VfioUserAccess {
     fn write(&mut self, offset: u64, bytes: &[u8], durable: bool) {
         self.driver.memory.write_all_at(bytes, DATA).unwrap();
         let len = bytes.len() as u32;
-        let status = self
-            .driver
-            .transfer(&mut self.queue, opcode::WRITE, offset, len);
+        let status = self.driver.transfer(&mut self.queue, opcode::WRITE, offset, len);
         assert_eq!(status, 0);
         if durable {
             self.flush();

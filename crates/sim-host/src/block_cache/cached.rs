@@ -128,10 +128,7 @@ impl CachedDisk {
 
     /// Drop all cached blocks, dirty ones included. Only while it [is idle](CachedDisk::is_idle).
     pub fn clear(&mut self) {
-        assert!(
-            self.is_idle(),
-            "a cache is cleared while commands are in flight"
-        );
+        assert!(self.is_idle(), "a cache is cleared while commands are in flight");
         self.map = LruMap::new(self.map.most());
     }
 
@@ -180,15 +177,7 @@ impl CachedDisk {
         let tag = self.next_disk_tag;
         self.next_disk_tag += 1;
         self.disk_jobs.insert(tag, job);
-        self.disk.submit(
-            at,
-            DiskCommand {
-                tag,
-                op,
-                offset_bytes,
-                len_bytes,
-            },
-        );
+        self.disk.submit(at, DiskCommand { tag, op, offset_bytes, len_bytes });
     }
 
     /// Start a command of the cache device once the slot's old block is on the disk.
@@ -238,9 +227,7 @@ impl CachedDisk {
     pub fn submit(&mut self, at: Nanos, command: Command, drive: &mut Drive) {
         let (offset, end) = (
             command.offset_bytes,
-            command
-                .offset_bytes
-                .saturating_add(u64::from(command.len_bytes)),
+            command.offset_bytes.saturating_add(u64::from(command.len_bytes)),
         );
         let has_range = matches!(command.op, Op::Read | Op::Write | Op::WriteZeroes);
         if has_range && (command.len_bytes == 0 || end > self.capacity_bytes) {
@@ -248,8 +235,7 @@ impl CachedDisk {
                 0 => Status::InvalidField,
                 _ => Status::LbaOutOfRange,
             };
-            self.hosts
-                .insert(command.tag, HostCommand { left: 0, status });
+            self.hosts.insert(command.tag, HostCommand { left: 0, status });
             self.instant.push_back((at, command.tag));
             return;
         }
@@ -296,10 +282,7 @@ impl CachedDisk {
         let mut is_hit = true;
         for block in blocks {
             let pages = self.pages(block, range.0, range.1);
-            let cached = self
-                .map
-                .touch(block)
-                .filter(|(_, valid)| valid & pages == pages);
+            let cached = self.map.touch(block).filter(|(_, valid)| valid & pages == pages);
             let start = block * self.block_bytes;
             match cached {
                 Some((slot, _)) => {
@@ -370,11 +353,7 @@ impl CachedDisk {
         self.free.push(completion.tag);
         match job {
             Some(CacheJob::Host(tag)) => self.part_done(completion.at, tag, completion.status, out),
-            Some(CacheJob::WriteBack {
-                offset_bytes,
-                len_bytes,
-                write_back,
-            }) => {
+            Some(CacheJob::WriteBack { offset_bytes, len_bytes, write_back }) => {
                 let job = DiskJob::WriteBack(write_back);
                 self.disk_command(completion.at, job, Op::Write, offset_bytes, len_bytes);
             }

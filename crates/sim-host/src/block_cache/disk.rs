@@ -115,18 +115,12 @@ pub struct Disk {
 impl Disk {
     /// The heads are at the outermost track.
     pub fn new(profile: DiskProfile) -> Disk {
-        let sums: Vec<u64> = (0..profile.zones)
-            .map(|zone| profile.track_bytes(zone))
-            .collect();
+        let sums: Vec<u64> = (0..profile.zones).map(|zone| profile.track_bytes(zone)).collect();
         let per_zone = profile.capacity_bytes.div_ceil(sums.iter().sum::<u64>());
         let mut zones = Vec::with_capacity(sums.len());
         let mut first_byte = 0;
         for (number, track_bytes) in (0..).zip(sums) {
-            zones.push(Zone {
-                first_byte,
-                first_track: number * per_zone,
-                track_bytes,
-            });
+            zones.push(Zone { first_byte, first_track: number * per_zone, track_bytes });
             first_byte += per_zone * track_bytes;
         }
         Disk {
@@ -141,20 +135,14 @@ impl Disk {
     }
 
     fn place(&self, offset_bytes: u64) -> Place {
-        let zone = self
-            .zones
-            .partition_point(|zone| zone.first_byte <= offset_bytes);
+        let zone = self.zones.partition_point(|zone| zone.first_byte <= offset_bytes);
         let zone = &self.zones[zone.saturating_sub(1)];
         let within = offset_bytes - zone.first_byte;
         let track = zone.first_track + within / zone.track_bytes;
         // A track begins where the heads arrive after a seek from the one before.
         let skew = self.profile.track_seek.0 as f64 / self.profile.revolution.0 as f64;
         let share = (within % zone.track_bytes) as f64 / zone.track_bytes as f64;
-        Place {
-            track,
-            angle: (share + track as f64 * skew).fract(),
-            track_bytes: zone.track_bytes,
-        }
+        Place { track, angle: (share + track as f64 * skew).fract(), track_bytes: zone.track_bytes }
     }
 
     /// When the transfer of a command would begin, if the heads began to move at `at`.
@@ -162,9 +150,7 @@ impl Disk {
         let place = self.place(command.offset_bytes);
         let arrived = at
             + self.profile.overhead
-            + self
-                .profile
-                .seek(place.track.abs_diff(self.head), self.tracks);
+            + self.profile.seek(place.track.abs_diff(self.head), self.tracks);
         let revolution = self.profile.revolution.0;
         let angle = (arrived.0 % revolution) as f64 / revolution as f64;
         let wait = (place.angle - angle).rem_euclid(1.0);
@@ -212,8 +198,7 @@ impl Disk {
         let window = self.queue.len().min(QUEUE_DEPTH);
         let reached = |at: usize| {
             let (_, command) = &self.queue[at];
-            self.read_ahead(command, now)
-                .unwrap_or_else(|| self.begin(command, now))
+            self.read_ahead(command, now).unwrap_or_else(|| self.begin(command, now))
         };
         let next = match now - self.queue[0].0 >= LONGEST_WAIT {
             true => 0,
@@ -230,9 +215,7 @@ impl Disk {
             Some(_) => self.ahead.map(|(_, since)| since + self.transfer(&command)),
             None => Some(done),
         };
-        self.ahead = read_until
-            .filter(|_| command.op == Op::Read)
-            .map(|since| (end, since));
+        self.ahead = read_until.filter(|_| command.op == Op::Read).map(|since| (end, since));
         self.active = Some(Active { command, done });
     }
 

@@ -127,11 +127,7 @@ impl LruMap {
                 self.by_block.remove(&old.block);
                 self.dirty.remove(&(old.last_access, at));
                 self.dirty_pages -= u64::from(old.dirty.count_ones());
-                let evicted = Evicted {
-                    block: old.block,
-                    slot: at,
-                    dirty: old.dirty,
-                };
+                let evicted = Evicted { block: old.block, slot: at, dirty: old.dirty };
                 (at, Some(evicted))
             }
         };
@@ -161,11 +157,7 @@ impl LruMap {
         let (_, at) = self.dirty.pop_first()?;
         let slot = &mut self.slots[at as usize];
         self.dirty_pages -= u64::from(slot.dirty.count_ones());
-        Some(Evicted {
-            block: slot.block,
-            slot: at,
-            dirty: std::mem::take(&mut slot.dirty),
-        })
+        Some(Evicted { block: slot.block, slot: at, dirty: std::mem::take(&mut slot.dirty) })
     }
 }
 

@@ -49,10 +49,7 @@ impl CfsScheduler {
             credit_ns: LATENCY_NS * factor / 2,
             processors: vec![Processor::default(); processors],
             threads: (0..threads)
-                .map(|thread| Thread {
-                    processor: thread % processors,
-                    ..Thread::default()
-                })
+                .map(|thread| Thread { processor: thread % processors, ..Thread::default() })
                 .collect(),
             ends: BinaryHeap::new(),
             done: VecDeque::new(),

@@ -25,9 +25,7 @@ fn depth_1_is_synchronous_and_long_blocks_cost_more() {
 #[test]
 fn profiles_from_facts_alone_have_the_current_host_as_bench() {
     let from_facts = Profile::names();
-    let from_facts = from_facts
-        .iter()
-        .filter(|name| Profile::is_from_facts_alone(name));
+    let from_facts = from_facts.iter().filter(|name| Profile::is_from_facts_alone(name));
     for name in from_facts.filter(|name| **name != "mle-brief-960gb") {
         let bench = Profile::builtin(name).unwrap().bench;
         assert_eq!(HostCosts::of_bench(&bench), YEAR_2025, "{name}");

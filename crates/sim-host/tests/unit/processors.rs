@@ -2,13 +2,7 @@ use super::*;
 
 /// 10 ns per synchronous I/O, 4 per asynchronous one, 1 per KiB.
 fn processors(processors: Option<u16>, threads: u32, depth: u32, wake_ns: u64) -> HostProcessors {
-    let costs = HostCosts {
-        async_io_ns: 4,
-        sync_io_ns: 10,
-        wake_ns,
-        kib_ns: 1,
-        processors,
-    };
+    let costs = HostCosts { async_io_ns: 4, sync_io_ns: 10, wake_ns, kib_ns: 1, processors };
     HostProcessors::new(&costs, threads, depth, Nanos(100))
 }
 
@@ -42,14 +36,7 @@ fn asynchronous_ios_cost_less_and_long_ones_more() {
     let mut own = processors(None, 2, 8, 0);
     assert_eq!(own.submit(0, 0, 512, Nanos(100)), Some(Nanos(104)));
     assert_eq!(own.submit(0, 1, 4096, Nanos(100)), Some(Nanos(112)));
-    own.set_depth(
-        1,
-        1,
-        &HostCosts {
-            sync_io_ns: 10,
-            ..HostCosts::default()
-        },
-    );
+    own.set_depth(1, 1, &HostCosts { sync_io_ns: 10, ..HostCosts::default() });
     assert_eq!(own.submit(1, 2, 4096, Nanos(100)), Some(Nanos(114)));
 }
 

@@ -10,9 +10,8 @@ fn rates(profile: HostProfile, drives: &[(u32, Nanos)], bytes: u64, work: Nanos)
     thread::scope(|scope| {
         let run = |(mut share, &(threads, latency)): (HostShare, &(u32, Nanos))| {
             scope.spawn(move || {
-                let mut next: std::collections::BinaryHeap<_> = (0..threads)
-                    .map(|_| std::cmp::Reverse(Nanos::ZERO))
-                    .collect();
+                let mut next: std::collections::BinaryHeap<_> =
+                    (0..threads).map(|_| std::cmp::Reverse(Nanos::ZERO)).collect();
                 let mut counted = 0_u64;
                 while let Some(std::cmp::Reverse(now)) = next.pop().filter(|at| at.0 < END) {
                     let at_drive = share.admit(now, bytes, work);
@@ -23,27 +22,18 @@ fn rates(profile: HostProfile, drives: &[(u32, Nanos)], bytes: u64, work: Nanos)
             })
         };
         let running: Vec<_> = shares.into_iter().zip(drives).map(run).collect();
-        running
-            .into_iter()
-            .map(|drive| drive.join().unwrap())
-            .collect()
+        running.into_iter().map(|drive| drive.join().unwrap()).collect()
     })
 }
 
 fn near(found: f64, expected: f64, percent: f64) {
-    assert!(
-        (found / expected - 1.0).abs() < percent / 100.0,
-        "{found} for {expected}"
-    );
+    assert!((found / expected - 1.0).abs() < percent / 100.0, "{found} for {expected}");
 }
 
 const MICROSECOND: Nanos = Nanos::from_micros(1);
 
 fn host(processors: u32, uplink: Option<u64>) -> HostProfile {
-    HostProfile {
-        processors,
-        uplink_bytes_per_second: uplink,
-    }
+    HostProfile { processors, uplink_bytes_per_second: uplink }
 }
 
 /// 64 threads a drive of 100 us, and 6 us of a processor for each I/O: 64 / 106 us, of five drives
@@ -108,17 +98,11 @@ fn levels_are_fair() {
 /// the others.
 #[test]
 fn results_do_not_depend_on_the_schedule() {
-    let drives = [
-        (64, Nanos::from_micros(80)),
-        (16, Nanos::from_micros(300)),
-        (1, Nanos::from_millis(500)),
-    ];
+    let drives =
+        [(64, Nanos::from_micros(80)), (16, Nanos::from_micros(300)), (1, Nanos::from_millis(500))];
     let profile = host(2, Some(2_000_000_000));
     let first = rates(profile, &drives, 4096, Nanos(3 * MICROSECOND.0));
     for _ in 0..5 {
-        assert_eq!(
-            rates(profile, &drives, 4096, Nanos(3 * MICROSECOND.0)),
-            first
-        );
+        assert_eq!(rates(profile, &drives, 4096, Nanos(3 * MICROSECOND.0)), first);
     }
 }

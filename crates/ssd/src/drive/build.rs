@@ -52,12 +52,8 @@ pub(super) fn medium(
 ) -> Result<Medium, DriveError> {
     let user_units = profile.nand.map_unit().from(capacity_bytes);
     let filled = options.state == InitialState::Filled;
-    Medium::new(profile, user_units, filled, options.age, options.seed).map_err(|reason| {
-        DriveError::Flash {
-            profile: profile.name.clone(),
-            reason,
-        }
-    })
+    Medium::new(profile, user_units, filled, options.age, options.seed)
+        .map_err(|reason| DriveError::Flash { profile: profile.name.clone(), reason })
 }
 
 pub(super) fn map_cache(
@@ -94,13 +90,9 @@ pub(super) fn identity(
     let name = profile.name.to_uppercase();
     Identity {
         model: {
-            let size = profile
-                .capacity_chosen
-                .map(|bytes| decimal_size(bytes as f64));
+            let size = profile.capacity_chosen.map(|bytes| decimal_size(bytes as f64));
             let size = size.map_or_else(String::new, |size| format!(", {size}"));
-            let part = profile
-                .shrink
-                .map_or_else(String::new, |times| format!(", 1/{times}"));
+            let part = profile.shrink.map_or_else(String::new, |times| format!(", 1/{times}"));
             format!("{} (simulated{size}{part})", id.model)
         },
         serial: match options.lot {
@@ -141,20 +133,12 @@ pub(super) fn data(
 }
 
 pub(super) fn link(profile: &Profile, options: &DriveOptions) -> Link {
-    Link::new(
-        &profile.link,
-        &profile.data_path,
-        options.external_link_bytes_per_second,
-    )
+    Link::new(&profile.link, &profile.data_path, options.external_link_bytes_per_second)
 }
 
 pub(super) fn prefetcher(profile: &Profile) -> Prefetcher {
     let ahead = &profile.prefetch;
-    Prefetcher::new(
-        ahead.window_bytes.value,
-        ahead.streams.value,
-        ahead.trigger_commands.value,
-    )
+    Prefetcher::new(ahead.window_bytes.value, ahead.streams.value, ahead.trigger_commands.value)
 }
 
 pub(super) fn thermal(profile: &Profile, options: &DriveOptions) -> Thermal {

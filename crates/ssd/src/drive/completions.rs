@@ -21,11 +21,7 @@ struct PendingCompletion {
 impl PendingCompletion {
     #[inline]
     fn new(at_ns: u64, seq: u64, number: u32) -> PendingCompletion {
-        PendingCompletion {
-            at_ns,
-            seq: seq as u32,
-            number,
-        }
+        PendingCompletion { at_ns, seq: seq as u32, number }
     }
 
     #[inline]
@@ -64,10 +60,7 @@ impl SortedRing {
         if self.slots.len() == self.slots.capacity() {
             self.make_room();
         }
-        let after_all = self
-            .slots
-            .last()
-            .is_none_or(|last| last.is_before(&pending));
+        let after_all = self.slots.last().is_none_or(|last| last.is_before(&pending));
         self.slots.push(pending);
         if after_all {
             return;
@@ -137,11 +130,7 @@ impl LateCompletions {
     }
 }
 
-const NEVER: PendingCompletion = PendingCompletion {
-    at_ns: u64::MAX,
-    seq: 0,
-    number: 0,
-};
+const NEVER: PendingCompletion = PendingCompletion { at_ns: u64::MAX, seq: 0, number: 0 };
 
 #[derive(Clone, Debug)]
 pub(super) struct CompletionSchedule {
@@ -195,11 +184,8 @@ impl CompletionSchedule {
     /// [`CompletionSchedule::pop`] of a late one, or of a wheel entry of the same time.
     #[inline(never)]
     fn pop_late(&mut self) -> Option<(u64, u32)> {
-        let of_wheel = PendingCompletion {
-            at_ns: self.wheel.next_ns,
-            seq: self.wheel.next_seq(),
-            number: 0,
-        };
+        let of_wheel =
+            PendingCompletion { at_ns: self.wheel.next_ns, seq: self.wheel.next_seq(), number: 0 };
         let first = if of_wheel.is_before(&self.late_first) {
             self.wheel.pop()
         } else {

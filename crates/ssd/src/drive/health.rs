@@ -16,10 +16,7 @@ impl Drive {
         let celsius = self.thermal.celsius();
         let (warning_time_s, critical_time_s, throttled_time_s) = self.thermal.counters_s();
         let ftl = self.medium.counters();
-        let new = WearCounters {
-            spare_percent: 100,
-            ..WearCounters::default()
-        };
+        let new = WearCounters { spare_percent: 100, ..WearCounters::default() };
         let (wear, read_only) = self.medium.wear().unwrap_or((new, false));
         let heat = &self.profile.thermal;
         let nodes = heat.sensor_nodes.as_ref().map(|nodes| &nodes.value);

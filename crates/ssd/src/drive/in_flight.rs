@@ -78,12 +78,7 @@ impl SubCommand {
 
     #[inline]
     pub(super) fn completion(&self, at_ns: u64) -> Completion {
-        Completion {
-            tag: self.tag,
-            at: Nanos(at_ns),
-            status: self.status,
-            ordinal: self.ordinal,
-        }
+        Completion { tag: self.tag, at: Nanos(at_ns), status: self.status, ordinal: self.ordinal }
     }
 }
 
@@ -148,11 +143,8 @@ pub(super) struct SplitCommand {
 impl Drive {
     pub(super) fn enqueue_split(&mut self, arrival_ns: u64, whole: SubCommand, limit: u32) {
         let split = self.free_splits.pop().unwrap_or(self.splits.len() as u32);
-        let entry = SplitCommand {
-            left: whole.len_bytes.div_ceil(limit),
-            at_ns: 0,
-            status: Status::Ok,
-        };
+        let entry =
+            SplitCommand { left: whole.len_bytes.div_ceil(limit), at_ns: 0, status: Status::Ok };
         match self.splits.get_mut(split as usize) {
             Some(free) => *free = entry,
             None => self.splits.push(entry),

@@ -80,12 +80,7 @@ impl Drive {
         let (Some(cache), Medium::Flash(ftl)) = (&mut self.map_cache, &mut self.medium) else {
             return None;
         };
-        let resources = MapResources {
-            ftl,
-            link: &mut self.link,
-            now_ns,
-            issue_ns,
-        };
+        let resources = MapResources { ftl, link: &mut self.link, now_ns, issue_ns };
         Some((cache, resources))
     }
 

@@ -109,9 +109,7 @@ impl Drive {
         };
         journal.catch_up();
         if ok && matches!(command.op, Op::Discard | Op::WriteZeroes) {
-            let whole = self
-                .unit
-                .whole(command.range(), self.identity.capacity_bytes);
+            let whole = self.unit.whole(command.range(), self.identity.capacity_bytes);
             journal.drop_range(whole.start / PAGE_BYTES, whole.end.div_ceil(PAGE_BYTES));
         }
     }

@@ -78,11 +78,7 @@ impl Drive {
             begin_ns = slots.admit(now_ns);
             self.slot_wait_ns = begin_ns - now_ns;
         }
-        ReadStart {
-            now_ns,
-            begin_ns,
-            route: self.route(begin_ns, len),
-        }
+        ReadStart { now_ns, begin_ns, route: self.route(begin_ns, len) }
     }
 
     /// Route of a read, whose fast memory is taken here.
@@ -101,11 +97,7 @@ impl Drive {
         let len = u64::from(sub.len_bytes);
         self.medium.apply_map_updates();
         self.host.host_bytes_read += len;
-        let start = ReadStart {
-            now_ns,
-            begin_ns: now_ns,
-            route: self.link.route(len),
-        };
+        let start = ReadStart { now_ns, begin_ns: now_ns, route: self.link.route(len) };
         self.read_units::<true>(start, sub.offset_bytes, len, clock, None)
     }
 
@@ -164,11 +156,7 @@ impl Drive {
                 } else {
                     self.link.send_to_host(now_ns, issue_ns, bytes)
                 };
-                let lead_ns = if VERIFY {
-                    0
-                } else {
-                    self.link.lead_ns(sent_bytes)
-                };
+                let lead_ns = if VERIFY { 0 } else { self.link.lead_ns(sent_bytes) };
                 done_ns = done_ns.max(end_ns.saturating_sub(lead_ns));
                 sent_bytes += bytes;
                 unit += count;
@@ -210,11 +198,8 @@ impl Drive {
         busy_ns += costs.read_pages_ns(pages, bytes);
         let needs_list = bytes > PRP_POINTERS_BYTES;
         let setup_ns = costs.path_setup_ns[usize::from(needs_list)];
-        let data_path_bytes = if clock == 0 {
-            bytes
-        } else {
-            bytes * costs.data_path_percent / 100
-        };
+        let data_path_bytes =
+            if clock == 0 { bytes } else { bytes * costs.data_path_percent / 100 };
         let issue_ns = (busy_ns + costs.read_latency_ns).max(known_ns);
         let ready_ns = self.medium.read(now_ns, issue_ns, physical, (1, sectors));
         let path = (data_path_bytes, setup_ns);
@@ -277,9 +262,7 @@ impl Drive {
                 let bytes = self.unit.start(count) * data_path_percent / 100;
                 let extent = (count, count * self.unit.sectors());
                 ready_ns = self.medium.read_ahead(now_ns, issue_ns, physical, extent);
-                ready_ns = self
-                    .link
-                    .through_data_path(now_ns, ready_ns, (bytes, 0), route);
+                ready_ns = self.link.through_data_path(now_ns, ready_ns, (bytes, 0), route);
             }
             unit += count;
             let piece_end = self.unit.start(unit).min(end);

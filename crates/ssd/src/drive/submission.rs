@@ -80,9 +80,7 @@ impl Drive {
             let len = u64::from(command.len_bytes);
             // A failing write does not remap media; a failing read may still hit bad media.
             if (status.is_ok() || command.op == Op::Read)
-                && self
-                    .faults
-                    .hits_bad_media(command.op, command.offset_bytes, len)
+                && self.faults.hits_bad_media(command.op, command.offset_bytes, len)
             {
                 status = Status::UnrecoveredReadError;
             }
@@ -118,11 +116,7 @@ impl Drive {
 
     /// Wake the drive for the command, and split it where it is too long for one.
     fn admit(&mut self, now_ns: u64, sub: SubCommand) {
-        let ready_ns = if self.power.may_delay() {
-            self.wake(now_ns)
-        } else {
-            now_ns
-        };
+        let ready_ns = if self.power.may_delay() { self.wake(now_ns) } else { now_ns };
         let arrival_ns = ready_ns + self.link.fetch_ns;
         let limit = self.identity.max_transfer_bytes as u32;
         let moves_data = matches!(sub.op, Op::Read | Op::Write);

@@ -17,11 +17,7 @@ struct Node {
     next: u32,
 }
 
-const NOTHING: Node = Node {
-    at_ns: u64::MAX,
-    seq: 0,
-    next: NONE,
-};
+const NOTHING: Node = Node { at_ns: u64::MAX, seq: 0, next: NONE };
 
 #[derive(Clone, Debug)]
 pub(super) struct TimingWheel {
@@ -78,11 +74,7 @@ impl TimingWheel {
         self.filled[word] |= bit;
         self.filled_words |= 1 << word;
         self.heads[bucket] = number;
-        self.nodes[number as usize] = Node {
-            at_ns,
-            seq,
-            next: NONE,
-        };
+        self.nodes[number as usize] = Node { at_ns, seq, next: NONE };
         // Alone in its bucket: no other has its time.
         if at_ns < self.next_ns {
             (self.next_ns, self.next_number) = (at_ns, number);
@@ -105,11 +97,7 @@ impl TimingWheel {
                 behind = self.nodes[behind as usize].next;
                 continue;
             }
-            self.nodes[number as usize] = Node {
-                at_ns,
-                seq,
-                next: behind,
-            };
+            self.nodes[number as usize] = Node { at_ns, seq, next: behind };
             if before != NONE {
                 self.nodes[before as usize].next = number;
                 return true;
@@ -144,10 +132,7 @@ impl TimingWheel {
         } else {
             self.heads[bucket] = next;
         }
-        let at_ns = self
-            .nodes
-            .get(next as usize)
-            .map_or(u64::MAX, |node| node.at_ns);
+        let at_ns = self.nodes.get(next as usize).map_or(u64::MAX, |node| node.at_ns);
         (self.next_ns, self.next_number) = (at_ns, next);
         first
     }

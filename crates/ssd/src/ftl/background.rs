@@ -32,10 +32,7 @@ pub(super) struct BackgroundState {
 
 impl BackgroundState {
     pub(super) fn new() -> BackgroundState {
-        BackgroundState {
-            quiet_since_ns: u64::MAX,
-            ..BackgroundState::default()
-        }
+        BackgroundState { quiet_since_ns: u64::MAX, ..BackgroundState::default() }
     }
 }
 
@@ -98,9 +95,7 @@ impl Ftl {
             Some(slc) if !slc.is_empty() && !self.background.stuck => {
                 let quiet_ns = self.background.quiet_since_ns;
                 let flash_ns = self.nand.idle_ns().saturating_sub(MOST_BACKLOG_NS);
-                slc.idle_fold_ns(quiet_ns)
-                    .max(flash_ns)
-                    .max(self.background.begun_ns)
+                slc.idle_fold_ns(quiet_ns).max(flash_ns).max(self.background.begun_ns)
             }
             _ => u64::MAX,
         }

@@ -53,11 +53,7 @@ pub(super) struct GarbageCollector {
 
 impl GarbageCollector {
     pub(super) fn new(low: u32, profile: Option<&GcProfile>) -> GarbageCollector {
-        let mut gc = GarbageCollector {
-            low,
-            high: low,
-            ..GarbageCollector::default()
-        };
+        let mut gc = GarbageCollector { low, high: low, ..GarbageCollector::default() };
         if let Some(profile) = profile {
             gc.high = value_or(&profile.high_superblocks, low).max(low);
             gc.policy = value_or(&profile.victim, gc.policy);
@@ -327,8 +323,7 @@ impl Ftl {
         self.energy.firmware(core_ns);
         let moved_of_stuck = stuck.map_or(0, |(_, _, _, moved)| moved);
         let looked_at = base + victim.cursor - from;
-        self.blocks
-            .invalidate_run(from, looked_at, moved - moved_of_stuck);
+        self.blocks.invalidate_run(from, looked_at, moved - moved_of_stuck);
         self.gc.found = found;
         self.gc.senses = senses;
         if let Some((physical, count, valid, moved)) = stuck {

@@ -77,11 +77,10 @@ impl Ftl {
         self.write_points[HOST].mapped += count;
         self.blocks.place_run(physical, first, count);
         let blocks = &mut self.blocks;
-        self.map
-            .set_run(first, count, physical, |old, count| match count {
-                1 => blocks.invalidate(old),
-                _ => blocks.invalidate_run(old, count, count),
-            });
+        self.map.set_run(first, count, physical, |old, count| match count {
+            1 => blocks.invalidate(old),
+            _ => blocks.invalidate_run(old, count, count),
+        });
         self.advance_write_point(HOST, now_ns, count, slot_ns);
         Some((count, slot_ns))
     }

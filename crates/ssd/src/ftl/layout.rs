@@ -41,24 +41,11 @@ impl Layout {
         let superblock_mib = unit.start(multi_geometry.superblock_units) >> 20;
         let superblocks = u64::from(physical) + u64::from(borrowing.min(multi));
         if superblocks << address_shift(nand) >= u64::from(UNMAPPED) {
-            return Err(FlashError::TooLarge {
-                superblocks,
-                superblock_mib,
-            });
+            return Err(FlashError::TooLarge { superblocks, superblock_mib });
         }
         if multi < need {
-            return Err(FlashError::TooSmall {
-                have: multi,
-                need,
-                superblock_mib,
-            });
+            return Err(FlashError::TooSmall { have: multi, need, superblock_mib });
         }
-        Ok(Layout {
-            multi_geometry,
-            slc_geometry,
-            multi,
-            total: superblocks as u32,
-            need,
-        })
+        Ok(Layout { multi_geometry, slc_geometry, multi, total: superblocks as u32, need })
     }
 }

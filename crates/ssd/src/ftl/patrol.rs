@@ -22,11 +22,7 @@ pub(super) struct Patrol {
 
 impl Patrol {
     pub(super) fn new(superblocks: u32) -> Patrol {
-        Patrol {
-            next: 0,
-            next_ns: 0,
-            interval_ns: PERIOD_NS / u64::from(superblocks.max(1)),
-        }
+        Patrol { next: 0, next_ns: 0, interval_ns: PERIOD_NS / u64::from(superblocks.max(1)) }
     }
 }
 

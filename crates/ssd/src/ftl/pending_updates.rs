@@ -13,9 +13,7 @@ pub(super) struct UnitFilter {
 
 impl UnitFilter {
     pub(super) fn new() -> UnitFilter {
-        UnitFilter {
-            words: Box::new([0; (FILTER_BITS / 64) as usize]),
-        }
+        UnitFilter { words: Box::new([0; (FILTER_BITS / 64) as usize]) }
     }
 
     /// Fibonacci hashing (D. E. Knuth, The Art of Computer Programming, volume 3, section 6.4).

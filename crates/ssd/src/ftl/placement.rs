@@ -51,10 +51,7 @@ impl Ftl {
     pub(super) fn with_waiting(&mut self, mut act: impl FnMut(&mut Ftl)) {
         for handle in 0..self.placement.waiting.len() {
             let swap = |ftl: &mut Ftl| {
-                std::mem::swap(
-                    &mut ftl.write_points[HOST],
-                    &mut ftl.placement.waiting[handle],
-                );
+                std::mem::swap(&mut ftl.write_points[HOST], &mut ftl.placement.waiting[handle]);
             };
             swap(self);
             act(self);
@@ -78,11 +75,7 @@ impl Ftl {
             0 => self.superblock_units,
             left => left,
         };
-        points
-            .map(|point| ReclaimUnit {
-                left_bytes: self.unit.start(left(point)),
-            })
-            .collect()
+        points.map(|point| ReclaimUnit { left_bytes: self.unit.start(left(point)) }).collect()
     }
 
     /// The next write of a handle opens another reclaim unit: buffered data is programmed and the

@@ -85,8 +85,7 @@ impl ReverseMap {
         {
             return;
         }
-        self.list_mut(superblock, within, units.len())
-            .copy_from_slice(units);
+        self.list_mut(superblock, within, units.len()).copy_from_slice(units);
     }
 
     /// `false` if the units do not continue the run.

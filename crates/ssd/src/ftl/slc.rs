@@ -134,9 +134,7 @@ impl SlcCache {
         self.borrowed.fill(NONE);
         self.bare = (self.first + self.own..superblocks.end).rev().collect();
         let own = self.first..self.first + self.own;
-        self.free = { own }
-            .filter(|&superblock| !is_retired(superblock))
-            .collect();
+        self.free = { own }.filter(|&superblock| !is_retired(superblock)).collect();
         self.full.clear();
         self.victim = None;
     }
@@ -201,13 +199,10 @@ impl Ftl {
             let valid = found.len() as u32;
             let sectors = self.unit.sectors();
             let scanned = stop - cursor;
-            let pages = self
-                .nand
-                .pages_touched(physical, scanned, scanned * sectors);
+            let pages = self.nand.pages_touched(physical, scanned, scanned * sectors);
             let senses = (stop - cursor).div_ceil(self.nand.sense_units(physical));
             let moved_sectors = valid * sectors;
-            self.energy
-                .read(senses.min(valid), pages.min(moved_sectors), moved_sectors);
+            self.energy.read(senses.min(valid), pages.min(moved_sectors), moved_sectors);
             let moved = self.relocate(FOLD, at_ns, &found, at_ns);
             let stuck = moved < found.len();
             self.invalidate_moved(physical, stop - cursor, found.len(), moved);

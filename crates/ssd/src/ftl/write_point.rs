@@ -17,12 +17,7 @@ pub(super) struct WritePoint {
 
 impl WritePoint {
     pub(super) fn closed(group_units: u32) -> WritePoint {
-        WritePoint {
-            superblock: NONE,
-            group_units,
-            group_start: UNMAPPED,
-            ..WritePoint::default()
-        }
+        WritePoint { superblock: NONE, group_units, group_start: UNMAPPED, ..WritePoint::default() }
     }
 }
 

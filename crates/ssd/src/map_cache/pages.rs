@@ -64,14 +64,7 @@ impl Pages {
     }
 
     pub(super) fn insert(&mut self, page: u32, ready_ns: u64, dirty: bool) -> Option<Evicted> {
-        let held = Slot {
-            page,
-            older: NONE,
-            newer: NONE,
-            ready_ns,
-            dirty,
-            used: true,
-        };
+        let held = Slot { page, older: NONE, newer: NONE, ready_ns, dirty, used: true };
         let (slot, evicted) = if self.slots.len() < self.capacity {
             self.slots.push(held);
             ((self.slots.len() - 1) as u32, None)

@@ -40,10 +40,7 @@ impl Die {
     #[inline]
     pub fn occupy_for_read(&mut self, start_ns: u64, end_ns: u64) {
         self.reads_free_ns = end_ns;
-        self.free_ns = if self.free_ns > start_ns {
-            self.free_ns + (end_ns - start_ns)
-        } else {
-            end_ns
-        };
+        self.free_ns =
+            if self.free_ns > start_ns { self.free_ns + (end_ns - start_ns) } else { end_ns };
     }
 }

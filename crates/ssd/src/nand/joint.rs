@@ -25,9 +25,7 @@ pub(super) struct JointReads {
 impl JointReads {
     pub(super) fn new(planes: usize) -> JointReads {
         let slots = (planes * PENDING_PER_PLANE).next_power_of_two();
-        JointReads {
-            pending: vec![(u64::MAX, 0); slots],
-        }
+        JointReads { pending: vec![(u64::MAX, 0); slots] }
     }
 
     fn slot(&self, page: u64) -> usize {

@@ -120,15 +120,9 @@ pub fn factors(lot: u64, seed: u64) -> Vec<LotNumber> {
     let drive = mix(lot, seed);
     let number = |class: &SpreadClass, path: &'static str| {
         let deviation = Rng::stream(drive, path).normal().clamp(-FARTHEST, FARTHEST);
-        LotNumber {
-            path,
-            class: class.name,
-            factor: (deviation * class.sigma).exp(),
-        }
+        LotNumber { path, class: class.name, factor: (deviation * class.sigma).exp() }
     };
-    let paths = CLASSES
-        .iter()
-        .flat_map(|class| class.paths.iter().map(move |path| (class, *path)));
+    let paths = CLASSES.iter().flat_map(|class| class.paths.iter().map(move |path| (class, *path)));
     paths.map(|(class, path)| number(class, path)).collect()
 }
 
@@ -146,9 +140,8 @@ impl Profile {
     /// When the text is not a profile, or the drive would not be one.
     pub fn of_lot(text: &str, lot: u64, seed: u64) -> Result<Profile, ProfileError> {
         let mut table: toml::Table = toml::from_str(text)?;
-        let (spare, others): (Vec<_>, Vec<_>) = factors(lot, seed)
-            .into_iter()
-            .partition(|number| number.path == SPARE);
+        let (spare, others): (Vec<_>, Vec<_>) =
+            factors(lot, seed).into_iter().partition(|number| number.path == SPARE);
         for number in others {
             if let Some(value) = value_at(&mut table, number.path) {
                 scale(value, number.factor);
@@ -168,11 +161,7 @@ fn spare_scaled(profile: &Profile, factor: f64) -> u32 {
     let nand = &profile.nand;
     let dies = u64::from(nand.dies.value) * u64::from(nand.planes.value);
     let block_bytes = nand.page_bytes.value * u64::from(nand.pages_per_block.value);
-    let needed = profile
-        .identity
-        .capacity_bytes
-        .value
-        .div_ceil((dies * block_bytes).max(1));
+    let needed = profile.identity.capacity_bytes.value.div_ceil((dies * block_bytes).max(1));
     let blocks = u64::from(nand.blocks_per_plane.value);
     let spare = blocks.saturating_sub(needed) as f64;
     let blocks = blocks.min(needed) + (spare * factor).round() as u64;

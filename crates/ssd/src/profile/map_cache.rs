@@ -55,11 +55,7 @@ impl MapCacheProfile {
     /// A controller cache of that many bytes for a map on the data flash (`map_cache=BYTES`).
     pub fn of_size(capacity_bytes: u64, nand: &NandProfile) -> MapCacheProfile {
         fn assumed<T>(value: T, source: &str) -> Sourced<T> {
-            Sourced {
-                value,
-                provenance: Provenance::Assumed,
-                source: source.to_owned(),
-            }
+            Sourced { value, provenance: Provenance::Assumed, source: source.to_owned() }
         }
         let first = |times: &[u64]| times.first().copied().unwrap_or_default();
         MapCacheProfile {

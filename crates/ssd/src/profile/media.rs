@@ -98,10 +98,7 @@ impl Profile {
             let (dies, stripe) = (media.dies.value, media.stripe_dies.value);
             let granule = media.granule_bytes.value;
             let (channels, stripe_channels) = (media.channels.value, media.stripe_channels.value);
-            let rates = [
-                media.write_bytes_per_second.value,
-                media.channel_bytes_per_second.value,
-            ];
+            let rates = [media.write_bytes_per_second.value, media.channel_bytes_per_second.value];
             rules! {
                 (1..=64).contains(&channels) && (1..=4096).contains(&dies)
                     => "in_place.channels must be 1 to 64 and in_place.dies 1 to 4096";

@@ -48,9 +48,7 @@ impl Profile {
             return Ok(self);
         }
         let Some(shrunk) = self.try_shrunk(n) else {
-            let most = (2..=MOST_SHRINK)
-                .rev()
-                .find(|&n| self.try_shrunk(n).is_some());
+            let most = (2..=MOST_SHRINK).rev().find(|&n| self.try_shrunk(n).is_some());
             let advice = match most {
                 Some(most) => format!("shrink={most} is the most for this drive"),
                 None => "this drive cannot be shrunk".to_owned(),

@@ -96,11 +96,8 @@ impl ThermalProfile {
         let controller =
             controller.flat_map(|node| [&node.resistance_k_per_w, &node.heat_capacity_j_per_k]);
         let sink = self.heat_sink.iter().flat_map(|sink| {
-            let resistances = [
-                &sink.controller_k_per_w,
-                &sink.flash_k_per_w,
-                &sink.resistance_k_per_w,
-            ];
+            let resistances =
+                [&sink.controller_k_per_w, &sink.flash_k_per_w, &sink.resistance_k_per_w];
             resistances.into_iter().chain([&sink.heat_capacity_j_per_k])
         });
         let in_range = |number: &Sourced<f64>| (0.001..=10_000.0).contains(&number.value);

@@ -67,10 +67,8 @@ macro_rules! check_times {
 impl Profile {
     /// The profile, unless a rule is violated.
     pub(super) fn validated(self) -> Result<Profile, ProfileError> {
-        self.validate().map_err(|what| ProfileError::Invalid {
-            profile: self.name.clone(),
-            what,
-        })?;
+        self.validate()
+            .map_err(|what| ProfileError::Invalid { profile: self.name.clone(), what })?;
         Ok(self)
     }
 

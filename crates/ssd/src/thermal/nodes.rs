@@ -71,10 +71,7 @@ impl Nodes {
         mut capacities: Pair,
     ) -> Nodes {
         if let Some(sink) = heat.heat_sink.as_ref().filter(|sink| sink.mounted.value) {
-            let contact = [
-                1.0 / sink.controller_k_per_w.value,
-                1.0 / sink.flash_k_per_w.value,
-            ];
+            let contact = [1.0 / sink.controller_k_per_w.value, 1.0 / sink.flash_k_per_w.value];
             let outward = 1.0 / sink.resistance_k_per_w.value;
             let sum = contact[0] + contact[1] + outward;
             between += contact[0] * contact[1] / sum;
@@ -84,10 +81,8 @@ impl Nodes {
                 capacities[node] += share * sink.heat_capacity_j_per_k.value;
             }
         }
-        let conductance = [
-            [between + to_ambient[0], -between],
-            [-between, between + to_ambient[1]],
-        ];
+        let conductance =
+            [[between + to_ambient[0], -between], [-between, between + to_ambient[1]]];
         let determinant =
             conductance[0][0] * conductance[1][1] - conductance[0][1] * conductance[1][0];
         let resistance = [
@@ -100,12 +95,7 @@ impl Nodes {
         // Both eigenvalues are real and positive: the smaller is at least determinant / trace.
         let trace = conductance[0][0] / capacities[0] + conductance[1][1] / capacities[1];
         let slowest_s = trace * capacities[0] * capacities[1] / determinant;
-        Nodes {
-            resistance,
-            decay,
-            slowest_s,
-            above: [0.0; 2],
-        }
+        Nodes { resistance, decay, slowest_s, above: [0.0; 2] }
     }
 
     pub fn steady(&self, power: Pair) -> Pair {
@@ -123,10 +113,7 @@ impl Nodes {
 
 #[inline]
 fn times(matrix: Matrix, of: Pair) -> Pair {
-    [
-        matrix[0][0] * of[0] + matrix[0][1] * of[1],
-        matrix[1][0] * of[0] + matrix[1][1] * of[1],
-    ]
+    [matrix[0][0] * of[0] + matrix[0][1] * of[1], matrix[1][0] * of[0] + matrix[1][1] * of[1]]
 }
 
 fn product(a: Matrix, b: Matrix) -> Matrix {

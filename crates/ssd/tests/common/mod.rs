@@ -63,9 +63,8 @@ pub fn run(drive: &mut Drive, job: Job, start: Nanos, until: Nanos, limit: u64) 
     let mut next = vec![job.first; job.threads as usize];
     // Threads that start together would send all first pieces, then all second ones, for ever.
     let stagger_ns = if longest < job.block { 100_000 } else { 100 };
-    let mut ready: BinaryHeap<_> = (0..job.threads)
-        .map(|n| Reverse((start + Nanos(u64::from(n) * stagger_ns), n)))
-        .collect();
+    let mut ready: BinaryHeap<_> =
+        (0..job.threads).map(|n| Reverse((start + Nanos(u64::from(n) * stagger_ns), n))).collect();
     let mut out = Vec::new();
     let (mut sent, mut done, mut last) = (0, 0, start);
     loop {

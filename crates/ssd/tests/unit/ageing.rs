@@ -31,11 +31,7 @@ fn retries(law: &AgeingLaw, growth: f64) -> (f64, f64) {
 #[test]
 fn retention_is_accelerated_as_jesd218_states() {
     let years = |retention_hours, retention_celsius| {
-        AgeingLaw::retention_years(Age {
-            cycles: 0,
-            retention_hours,
-            retention_celsius,
-        })
+        AgeingLaw::retention_years(Age { cycles: 0, retention_hours, retention_celsius })
     };
     assert!((years(8760, 30) - 1.0).abs() < 1e-12);
     assert!((years(500, 52) - 1.0).abs() < 0.05, "{}", years(500, 52));

@@ -3,19 +3,11 @@ use crate::command::Status;
 use proptest::prelude::*;
 
 fn entry(tag: u32, at_ns: u64) -> Completion {
-    Completion {
-        tag,
-        at: Nanos(at_ns),
-        status: Status::Ok,
-        ordinal: 0,
-    }
+    Completion { tag, at: Nanos(at_ns), status: Status::Ok, ordinal: 0 }
 }
 
 fn coalescer(time_100us: u8, threshold: u8, queues: u16) -> Coalescer {
-    let setting = CoalescingSetting {
-        time_100us,
-        threshold,
-    };
+    let setting = CoalescingSetting { time_100us, threshold };
     Coalescer::new(setting, queues)
 }
 
@@ -35,10 +27,7 @@ fn the_threshold_entry_raises_an_interrupt() {
     assert_eq!((out.len(), waiting(&vectors)), (0, 3));
     assert_eq!(vectors.next_ns, 101_000);
     vectors.add(0, entry(4, 9000), &mut out);
-    assert_eq!(
-        delivered(&out),
-        [(1, 9000), (2, 9000), (3, 9000), (4, 9000)]
-    );
+    assert_eq!(delivered(&out), [(1, 9000), (2, 9000), (3, 9000), (4, 9000)]);
     assert_eq!((vectors.next_ns, waiting(&vectors)), (u64::MAX, 0));
 }
 
@@ -59,10 +48,7 @@ fn the_aggregation_time_starts_with_the_first_entry_of_each_queue() {
 
 #[test]
 fn a_threshold_of_one_or_no_time_is_off() {
-    let setting = |time_100us, threshold| CoalescingSetting {
-        time_100us,
-        threshold,
-    };
+    let setting = |time_100us, threshold| CoalescingSetting { time_100us, threshold };
     assert!(!setting(0, 9).is_on() && !setting(9, 0).is_on() && setting(1, 1).is_on());
 }
 

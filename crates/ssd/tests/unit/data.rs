@@ -13,11 +13,7 @@ fn step() -> impl Strategy<Value = Step> {
     let place = (0_usize..SPAN / 512, 1_usize..40)
         .prop_map(|(at, len)| (at * 512, (len * 512).min(SPAN - at * 512)));
     (place, any::<u8>(), any::<bool>()).prop_map(|((at, len), byte, write)| {
-        if write {
-            Step::Write(at, len, byte)
-        } else {
-            Step::Discard(at, len)
-        }
+        if write { Step::Write(at, len, byte) } else { Step::Discard(at, len) }
     })
 }
 

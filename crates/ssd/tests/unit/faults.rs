@@ -17,16 +17,9 @@ fn faults_affect_only_their_ordinal() {
     let ok = FaultEffects::default();
     assert_eq!(plan.next(Op::Read), (1, ok));
     assert_eq!(plan.next(Op::Flush), (0, ok));
-    let dropped = FaultEffects {
-        write: WriteEffect::Dropped,
-        ..ok
-    };
+    let dropped = FaultEffects { write: WriteEffect::Dropped, ..ok };
     assert_eq!(plan.next(Op::Write), (1, dropped));
-    let failed = FaultEffects {
-        status: Status::UnrecoveredReadError,
-        spike_ns: 50,
-        ..ok
-    };
+    let failed = FaultEffects { status: Status::UnrecoveredReadError, spike_ns: 50, ..ok };
     assert_eq!(plan.next(Op::Read), (2, failed));
     assert_eq!(plan.next(Op::Write), (2, ok));
     assert!(plan.first_bad().is_none());
@@ -35,10 +28,7 @@ fn faults_affect_only_their_ordinal() {
 
 #[test]
 fn bad_media_fails_until_rewritten() {
-    let kind = FaultKind::MediaError {
-        offset_bytes: 1000,
-        len_bytes: 100,
-    };
+    let kind = FaultKind::MediaError { offset_bytes: 1000, len_bytes: 100 };
     let mut plan = FaultPlan::new(vec![Fault { kind, ordinal: 0 }], 0);
     let mut meets = |op, offset, len| plan.hits_bad_media(op, offset, len);
     assert!(meets(Op::Read, 1099, 1) && meets(Op::Read, 0, 5000));
@@ -64,9 +54,6 @@ fn flushes_and_the_whole_drive_fail_by_ordinal_too() {
     let dropped: Vec<bool> = (0..3).map(|_| plan.next(Op::Flush).1.dropped).collect();
     assert_eq!(dropped, [false, true, false]);
     assert_eq!(plan.next(Op::Write).1.drive, Some(FaultKind::PowerLoss));
-    assert_eq!(
-        plan.next(Op::Read).1.drive,
-        Some(FaultKind::SurpriseRemoval)
-    );
+    assert_eq!(plan.next(Op::Read).1.drive, Some(FaultKind::SurpriseRemoval));
     assert_eq!(plan.next(Op::Read).1.drive, None);
 }

@@ -53,8 +53,7 @@ pub(super) fn check(ftl: &mut Ftl) {
         assert!(ftl.blocks.state[superblock as usize] != SuperblockState::Free || valid == 0);
         let mut owners = Vec::new();
         let written = ftl.blocks.written[superblock as usize];
-        ftl.blocks
-            .valid_units(superblock << ftl.shift, written, &mut owners);
+        ftl.blocks.valid_units(superblock << ftl.shift, written, &mut owners);
         assert!(owners.len() as u32 <= valid, "owners without units");
     }
 }
@@ -108,11 +107,7 @@ fn sequential_writes_need_no_tables() {
     let ftl = fill_in_order(false, 512, 1);
     // A bit per unit of the superblocks that were opened, and no table at all.
     let units = u64::from(ftl.superblock_units) * 63;
-    assert!(
-        ftl.resident_bytes() <= units.div_ceil(8),
-        "{} bytes",
-        ftl.resident_bytes()
-    );
+    assert!(ftl.resident_bytes() <= units.div_ceil(8), "{} bytes", ftl.resident_bytes());
     // Repeated writes are collected and folded without loss; map chunks in several superblocks are
     // listed.
     for pages_per_block in [12, 192, 516] {
@@ -173,11 +168,7 @@ fn an_idle_drive_folds_its_cache() {
 }
 
 pub(super) fn assumed<T>(value: T) -> Sourced<T> {
-    Sourced {
-        value,
-        provenance: Provenance::Assumed,
-        source: "test".to_owned(),
-    }
+    Sourced { value, provenance: Provenance::Assumed, source: "test".to_owned() }
 }
 
 /// A cache that overflows into multi-bit flash and borrows flash of free superblocks.
@@ -229,16 +220,10 @@ fn the_borrowed_part_of_a_cache_shrinks_as_the_drive_fills() {
     let profile = small_borrowing(5 << 19, SlcOverflow::Direct);
     let (geometry, slc) = geometries(&profile.nand);
     // 80 superblocks in all, 5 of them SLC; 16 may be borrowed.
-    assert_eq!(
-        cached_units(&profile, false),
-        (5 + 16) * slc.superblock_units
-    );
+    assert_eq!(cached_units(&profile, false), (5 + 16) * slc.superblock_units);
     // 62 of 75 are full, 5 stay free for garbage collection.
     let spare = 75 - 62 - 5;
-    assert_eq!(
-        cached_units(&profile, true),
-        (5 + spare) * slc.superblock_units
-    );
+    assert_eq!(cached_units(&profile, true), (5 + spare) * slc.superblock_units);
     // With fold overflow nothing bypasses SLC.
     let through = small_borrowing(5 << 19, SlcOverflow::Fold);
     assert_eq!(cached_units(&through, true), geometry.superblock_units * 62);
@@ -321,10 +306,7 @@ fn deferred_and_immediate_background_work_are_equal() {
             // collected.
             let span = if n % 8 < 5 { user_units } else { 300 };
             let unit = rng.below(u64::from(span)) as u32;
-            let slots = [
-                late.write(now, unit, now, now),
-                at_once.write(now, unit, now, now),
-            ];
+            let slots = [late.write(now, unit, now, now), at_once.write(now, unit, now, now)];
             hits += u32::from(late.has_pending_update(&[unit]));
             at_once.apply_map_updates();
             assert_eq!(slots[0], slots[1], "write {n}");

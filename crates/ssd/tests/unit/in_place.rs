@@ -60,10 +60,7 @@ fn a_partial_granule_needs_a_read_then_a_write() {
     // Writes wait for the merge engine though their die group is idle.
     let first = media.write(2_000_000, 512, 1024, 2_000_000, 0);
     let second = media.write(2_000_000, 4096, 8192, 2_000_000, 0);
-    assert_eq!(
-        (first - 2_000_000, second - 2_000_000),
-        (part, part + whole)
-    );
+    assert_eq!((first - 2_000_000, second - 2_000_000), (part, part + whole));
 }
 
 /// The ends of an unaligned write are merged before and after the rest.

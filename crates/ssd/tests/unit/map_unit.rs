@@ -21,10 +21,7 @@ fn whole_units_are_rounded_inwards_but_for_the_cut_unit_at_the_end() {
     assert_eq!(unit.whole(0..16_384, capacity), 0..16_384);
     assert_eq!(unit.whole(4096..49_152, capacity), 16_384..49_152);
     assert_eq!(unit.whole(4096..16_380, capacity), 16_384..16_384);
-    assert_eq!(
-        unit.whole(100 * 16_384..capacity, capacity),
-        100 * 16_384..capacity
-    );
+    assert_eq!(unit.whole(100 * 16_384..capacity, capacity), 100 * 16_384..capacity);
     let sector = MapUnit::of_bytes(4096);
     assert_eq!(sector.whole(512..1024, capacity), 512..1024);
 }

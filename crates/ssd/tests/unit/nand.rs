@@ -108,11 +108,7 @@ fn reads_of_one_die_queue_and_of_two_overlap_on_their_channels() {
     assert_eq!(nand.read(0, 0, a, 1), 60_000);
     assert_eq!(nand.read(0, 0, a, 1), 120_000, "same die");
     assert_eq!(nand.read(0, 0, b, 1), 60_000, "other channel");
-    assert_eq!(
-        nand.read(0, 0, c, 4),
-        100_000,
-        "same channel: its gap from 60"
-    );
+    assert_eq!(nand.read(0, 0, c, 4), 100_000, "same channel: its gap from 60");
 }
 
 #[test]
@@ -185,10 +181,7 @@ fn old_flash_needs_read_retries_and_programs_sooner() {
     let profile = small();
     let of_age = |cycles| {
         let mut nand = Nand::new(&profile, None, u32::MAX, 0);
-        let age = Age {
-            cycles,
-            ..Age::default()
-        };
+        let age = Age { cycles, ..Age::default() };
         nand.set_age(&profile, age, 1);
         nand
     };
@@ -202,11 +195,7 @@ fn old_flash_needs_read_retries_and_programs_sooner() {
         // Decoding a sector takes up to 5 us more at the limit of error correction.
         let plain_ns = times.iter().copied().min().unwrap();
         assert!((60_000..=65_000).contains(&plain_ns), "{plain_ns}");
-        assert!(
-            times
-                .iter()
-                .all(|ns| (ns - plain_ns).is_multiple_of(120_000))
-        );
+        assert!(times.iter().all(|ns| (ns - plain_ns).is_multiple_of(120_000)));
         times.iter().filter(|&&ns| ns > plain_ns).count()
     };
     // An error rate of 1 + 100 (cycles / 3000)^2 reaches the margin of 1000 at 9,482 cycles; the
@@ -222,10 +211,7 @@ fn old_flash_needs_read_retries_and_programs_sooner() {
         nand.idle_ns()
     };
     assert_eq!(erased_ns(3000), 3_000_000 + 3_000_000 * 307 / 1024);
-    assert_eq!(
-        (erased_ns(0), erased_ns(6000)),
-        (3_000_000, erased_ns(60_000))
-    );
+    assert_eq!((erased_ns(0), erased_ns(6000)), (3_000_000, erased_ns(60_000)));
 }
 
 #[test]

@@ -31,16 +31,8 @@ fn reads_the_command_line_spelling() {
     assert_eq!(options.state, InitialState::Fresh);
     assert_eq!(options.over_provisioning_percent, Some(25));
     assert_eq!(options.ambient_celsius, Some(30.0));
-    assert_eq!(
-        (options.power_state, options.autonomous_power),
-        (2, Some(true))
-    );
-    let setting = |time_100us, threshold| {
-        Some(CoalescingSetting {
-            time_100us,
-            threshold,
-        })
-    };
+    assert_eq!((options.power_state, options.autonomous_power), (2, Some(true)));
+    let setting = |time_100us, threshold| Some(CoalescingSetting { time_100us, threshold });
     assert_eq!(options.coalescing, setting(1, 3));
     options.set("coalescing", "off").unwrap();
     assert_eq!(options.coalescing, setting(0, 0));
@@ -50,10 +42,7 @@ fn reads_the_command_line_spelling() {
     assert!(options.keep_data && !options.regenerate_data);
     options.set("data", "checksum").unwrap();
     assert!(options.keep_data && options.regenerate_data);
-    assert_eq!(
-        (options.age.cycles, options.age.retention_hours),
-        (1500, 2160)
-    );
+    assert_eq!((options.age.cycles, options.age.retention_hours), (1500, 2160));
     assert_eq!(options.age.retention_celsius, 30);
     options.set("retention", "12h@55C").unwrap();
     let age = options.age;
@@ -61,29 +50,14 @@ fn reads_the_command_line_spelling() {
     assert_eq!(
         options.faults,
         [
+            Fault { kind: FaultKind::DropWrite, ordinal: 100 },
+            Fault { kind: FaultKind::LatencySpike(Nanos::from_millis(50)), ordinal: 3 },
+            Fault { kind: FaultKind::PowerLoss, ordinal: 9 },
             Fault {
-                kind: FaultKind::DropWrite,
-                ordinal: 100
-            },
-            Fault {
-                kind: FaultKind::LatencySpike(Nanos::from_millis(50)),
-                ordinal: 3
-            },
-            Fault {
-                kind: FaultKind::PowerLoss,
-                ordinal: 9
-            },
-            Fault {
-                kind: FaultKind::MediaError {
-                    offset_bytes: 1 << 30,
-                    len_bytes: 65_536
-                },
+                kind: FaultKind::MediaError { offset_bytes: 1 << 30, len_bytes: 65_536 },
                 ordinal: 0
             },
-            Fault {
-                kind: FaultKind::Counterfeit { bytes: 64 << 30 },
-                ordinal: 0
-            }
+            Fault { kind: FaultKind::Counterfeit { bytes: 64 << 30 }, ordinal: 0 }
         ]
     );
 }
@@ -92,12 +66,7 @@ fn reads_the_command_line_spelling() {
 fn refusals_name_what_would_be_right() {
     let mut options = DriveOptions::default();
     let error = options.set("sed", "7").unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("seed, lot, state, op, capacity, shrink"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("seed, lot, state, op, capacity, shrink"), "{error}");
     for (key, value) in [
         ("seed", "-1"),
         ("state", "half"),
@@ -154,13 +123,7 @@ fn the_old_spelling_of_a_surprise_removal_is_accepted() {
     for text in ["surprise-removal@3", "vanish@3"] {
         let mut options = DriveOptions::default();
         options.set("fault", text).unwrap();
-        assert_eq!(
-            options.faults,
-            [Fault {
-                kind: FaultKind::SurpriseRemoval,
-                ordinal: 3,
-            }]
-        );
+        assert_eq!(options.faults, [Fault { kind: FaultKind::SurpriseRemoval, ordinal: 3 }]);
     }
 }
 
@@ -186,8 +149,5 @@ fn one_host_cost_is_refused_with_the_names_of_both() {
     let before = text.replacen("\nsync_io_ns ", "\nhost_overhead_ns ", 1);
     let error = crate::Profile::from_toml(&before).unwrap_err().to_string();
     assert!(error.contains("host_overhead_ns"), "{error}");
-    assert!(
-        error.contains("sync_io_ns") && error.contains("async_io_ns"),
-        "{error}"
-    );
+    assert!(error.contains("sync_io_ns") && error.contains("async_io_ns"), "{error}");
 }

@@ -73,11 +73,7 @@ fn programs_hold_all_planes_and_are_put_off_by_what_the_reads_take_together() {
     nand.program(0, 0, 16);
     let before_ns = nand.idle_ns();
     assert_eq!(read(&mut nand, 200_000, 1024, 1), 720_000);
-    assert_eq!(
-        read(&mut nand, 210_000, 1028, 1),
-        730_000,
-        "senses beside it"
-    );
+    assert_eq!(read(&mut nand, 210_000, 1028, 1), 730_000, "senses beside it");
     assert_eq!(nand.idle_ns(), before_ns + 70_000);
     // The second program runs from 730 us on.
     assert_eq!(read(&mut nand, 800_000, 1024, 1), 1_290_000);

@@ -12,9 +12,7 @@ fn states(autonomous: bool) -> PowerStates {
 
 fn changes(states: &mut PowerStates) -> Vec<(u64, u32)> {
     let taken = states.take_changes();
-    taken
-        .map(|change| (change.from_ns, change.idle_mw))
-        .collect()
+    taken.map(|change| (change.from_ns, change.idle_mw)).collect()
 }
 
 #[test]

@@ -4,11 +4,7 @@ use super::*;
 fn a_sequential_stream_is_detected_and_prefetched() {
     let mut ahead = Prefetcher::new(256, 2, 2);
     assert_eq!(ahead.lookup(1000, 64), None, "new");
-    assert_eq!(
-        ahead.lookup(1064, 64),
-        None,
-        "one continuation is not enough"
-    );
+    assert_eq!(ahead.lookup(1064, 64), None, "one continuation is not enough");
     let hit = ahead.lookup(1128, 64).unwrap();
     assert_eq!((hit.bytes, hit.ahead), (0, (1192, 1448)));
     ahead.add(hit.stream, 1300, 7);

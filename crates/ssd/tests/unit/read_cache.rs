@@ -3,10 +3,7 @@ use crate::Profile;
 
 fn cache(bytes: u64) -> ReadCache {
     let profile = Profile::builtin("samsung-951").unwrap();
-    let size = crate::Sourced {
-        value: bytes,
-        ..profile.data_path.staged_bytes_per_second.clone()
-    };
+    let size = crate::Sourced { value: bytes, ..profile.data_path.staged_bytes_per_second.clone() };
     ReadCache::new(&ReadCacheProfile {
         bytes: size,
         exceeded_bytes_per_second: profile.data_path.staged_bytes_per_second.clone(),

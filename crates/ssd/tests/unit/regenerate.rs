@@ -62,10 +62,7 @@ fn other_pages_are_not_stored() {
         assert!(!kept.put(8, &content), "{bit}");
     }
     assert!(!kept.put(9, &made(3, 1, 8)), "another page's");
-    assert!(
-        !kept.put(8, &made(3, 1 << 24, 8)),
-        "the number is too large"
-    );
+    assert!(!kept.put(8, &made(3, 1 << 24, 8)), "the number is too large");
     assert!(kept.put(8, &made(3, 1, 8)));
     assert!(!kept.put(8, &made(3, 1, 9)));
     assert!(!kept.get(8, &mut [0; PAGE]), "what was there is forgotten");

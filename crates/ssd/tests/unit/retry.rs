@@ -4,10 +4,7 @@ use crate::ageing::LEVELS;
 use crate::sourced::tests::assumed;
 
 fn levels(ppm: &[u32], extra_ns: &[u64]) -> RetryProfile {
-    RetryProfile {
-        probability_ppm: assumed(ppm.to_vec()),
-        extra_ns: assumed(extra_ns.to_vec()),
-    }
+    RetryProfile { probability_ppm: assumed(ppm.to_vec()), extra_ns: assumed(extra_ns.to_vec()) }
 }
 
 fn law() -> AgeingLaw {

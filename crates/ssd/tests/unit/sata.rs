@@ -9,10 +9,7 @@ fn sata() -> LinkProfile {
     link.lanes.value = 1;
     link.max_payload_bytes.value = 8192;
     link.packet_overhead_bytes.value = 0;
-    link.sata = Some(SataProfile {
-        frame_ns: assumed(500),
-        queue_depth: assumed(32),
-    });
+    link.sata = Some(SataProfile { frame_ns: assumed(500), queue_depth: assumed(32) });
     link
 }
 
@@ -23,23 +20,15 @@ fn a_transfer_includes_frame_overhead_and_directions_share_the_link() {
     let mut link = Link::new(&sata(), &data_path, None);
     // 12 KiB: 20.48 us of bytes, a DMA Setup FIS and two Data FISes.
     assert_eq!(link.send_to_host(0, 0, 12_288), 20_481 + 1500, "rounded up");
-    assert_eq!(
-        link.send_to_drive(0, 0, 12_288),
-        2 * 21_981,
-        "after the first"
-    );
+    assert_eq!(link.send_to_drive(0, 0, 12_288), 2 * 21_981, "after the first");
 }
 
 #[test]
 fn a_full_drive_admits_a_command_when_the_first_of_the_others_completes() {
     let mut slots = CommandSlots::new(2);
-    for (start, admitted, end) in [
-        (0, 0, 100),
-        (1, 1, 50),
-        (2, 50, 300),
-        (3, 100, 110),
-        (400, 400, 500),
-    ] {
+    for (start, admitted, end) in
+        [(0, 0, 100), (1, 1, 50), (2, 50, 300), (3, 100, 110), (400, 400, 500)]
+    {
         assert_eq!(slots.admit(start), admitted);
         slots.hold(end);
     }

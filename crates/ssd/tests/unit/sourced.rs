@@ -33,9 +33,5 @@ fn a_number_needs_exactly_one_source() {
 
 /// A number for tests.
 pub(crate) fn assumed<T>(value: T) -> Sourced<T> {
-    Sourced {
-        value,
-        provenance: Provenance::Assumed,
-        source: "a test".to_owned(),
-    }
+    Sourced { value, provenance: Provenance::Assumed, source: "a test".to_owned() }
 }

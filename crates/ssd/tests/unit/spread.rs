@@ -3,9 +3,7 @@ use super::*;
 #[test]
 fn mean_deviation_and_range_are_those_of_the_distribution() {
     let mut spread = ReadTimeSpread::new(5_000, 1);
-    let draws: Vec<f64> = (0..200_000)
-        .map(|_| spread.around_ns(60_000) as f64)
-        .collect();
+    let draws: Vec<f64> = (0..200_000).map(|_| spread.around_ns(60_000) as f64).collect();
     let n = draws.len() as f64;
     let mean = draws.iter().sum::<f64>() / n;
     let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
@@ -56,9 +54,7 @@ fn word_lines_differ_and_a_word_line_reads_alike() {
 #[test]
 fn a_uniform_addition_is_uniform_among_word_lines_and_independent_of_the_deviation() {
     let mut plain = WordLineSpread::new(Some(0), 30_000, 50_000, 1);
-    let added: Vec<u64> = (0..90_000)
-        .map(|line| plain.sense_ns(line, 50_000) - 50_000)
-        .collect();
+    let added: Vec<u64> = (0..90_000).map(|line| plain.sense_ns(line, 50_000) - 50_000).collect();
     for third in 0..3 {
         let range = third * 10_000..(third + 1) * 10_000;
         let share = added.iter().filter(|&ns| range.contains(ns)).count();
@@ -81,10 +77,6 @@ fn the_uniform_addition_is_part_of_the_class_s_deviation() {
     for (jitter_ns, expected) in [(0, 0.041), (6_000, 0.041), (40_000, 0.144)] {
         let mut spread = WordLineSpread::new(None, jitter_ns, 60_000, 1);
         let (mean, sigma) = moments((0..50_000).map(|line| spread.sense_ns(line, 60_000)));
-        assert!(
-            (sigma / mean - expected).abs() < 0.02 * expected,
-            "{jitter_ns}: {}",
-            sigma / mean
-        );
+        assert!((sigma / mean - expected).abs() < 0.02 * expected, "{jitter_ns}: {}", sigma / mean);
     }
 }

@@ -4,11 +4,7 @@ use crate::sourced::tests::assumed;
 use proptest::prelude::*;
 
 fn profile(limit: u16) -> SuspendProfile {
-    SuspendProfile {
-        suspend_ns: assumed(20),
-        resume_ns: assumed(5),
-        limit: assumed(limit),
-    }
+    SuspendProfile { suspend_ns: assumed(20), resume_ns: assumed(5), limit: assumed(limit) }
 }
 
 #[test]

@@ -5,10 +5,7 @@ use proptest::prelude::*;
 
 /// Half of it in each node, to the nanojoule.
 fn of(nj: u64) -> Energy {
-    Energy {
-        controller_nj: nj / 2,
-        flash_nj: nj - nj / 2,
-    }
+    Energy { controller_nj: nj / 2, flash_nj: nj - nj / 2 }
 }
 
 fn with(on: f64, off: f64) -> Thermal {
@@ -33,11 +30,7 @@ fn follows_the_exponential() {
         heat.advance(step * STEP_NS);
     }
     let expected = 75.0 - 40.0 * 0.367_879;
-    assert!(
-        (heat.celsius() - expected).abs() < 1e-4,
-        "{}",
-        heat.celsius()
-    );
+    assert!((heat.celsius() - expected).abs() < 1e-4, "{}", heat.celsius());
 }
 
 /// With the same powers, temperatures after a 64th of the time are those of all of it.
@@ -85,11 +78,7 @@ fn throttling_has_hysteresis_and_is_counted() {
 /// Two levels: the duty cycle of each is exact to a step, and both end during cooling.
 #[test]
 fn throttle_levels_change_in_order_and_keep_their_duty_cycle() {
-    let sourced = |value| Sourced {
-        value,
-        provenance: Provenance::Assumed,
-        source: String::new(),
-    };
+    let sourced = |value| Sourced { value, provenance: Provenance::Assumed, source: String::new() };
     let mut profile = Profile::builtin("intel-600p").unwrap();
     profile.thermal.controller = None;
     profile.thermal.ambient_celsius.value = 25.0;
@@ -139,9 +128,7 @@ fn sensor_jitter_is_disabled_only_when_idle() {
         assert_eq!(heat.celsius(), heat.celsius());
         readings.push(heat.celsius());
     }
-    let (low, high) = readings
-        .iter()
-        .fold((f64::MAX, f64::MIN), |(l, h), &c| (l.min(c), h.max(c)));
+    let (low, high) = readings.iter().fold((f64::MAX, f64::MIN), |(l, h), &c| (l.min(c), h.max(c)));
     assert!((32.0..32.3).contains(&low), "{low}");
     assert!((37.7..38.0).contains(&high), "{high}");
     heat.add_energy(of(STEP_NS));

@@ -7,21 +7,14 @@ fn nand() -> NandProfile {
 }
 
 fn aged(cycles: u32, retention_hours: u32) -> Wear {
-    let age = Age {
-        cycles,
-        retention_hours,
-        ..Age::default()
-    };
+    let age = Age { cycles, retention_hours, ..Age::default() };
     Wear::new(&nand(), (10, 4), age, 1)
 }
 
 #[test]
 fn percentage_used_follows_from_erases_over_the_rated_cycles() {
     let used = |cycles| aged(cycles, 0).counters().used_percent;
-    assert_eq!(
-        (used(0), used(300), used(3000), used(4500)),
-        (0, 10, 100, 150)
-    );
+    assert_eq!((used(0), used(300), used(3000), used(4500)), (0, 10, 100, 150));
     let mut wear = aged(2999, 0);
     for superblock in 0..9 {
         wear.erase(superblock);
@@ -36,13 +29,8 @@ fn percentage_used_follows_from_erases_over_the_rated_cycles() {
 #[test]
 fn spare_blocks_run_out_beyond_twice_the_rated_cycles() {
     let spare = |cycles| {
-        let age = Age {
-            cycles,
-            ..Age::default()
-        };
-        Wear::new(&nand(), (1000, 0), age, 1)
-            .counters()
-            .spare_percent
+        let age = Age { cycles, ..Age::default() };
+        Wear::new(&nand(), (1000, 0), age, 1).counters().spare_percent
     };
     assert_eq!(spare(0), 100);
     assert!((85..=95).contains(&spare(3000)), "{}", spare(3000));
@@ -79,10 +67,7 @@ fn slc_mode_wears_a_tenth() {
         (10..14).for_each(|superblock| wear.erase(superblock));
     }
     assert!(wear.lost_slc_superblocks() > 0);
-    assert_eq!(
-        (wear.counters().spare_percent, wear.lost_superblocks()),
-        (0, 0)
-    );
+    assert_eq!((wear.counters().spare_percent, wear.lost_superblocks()), (0, 0));
 }
 
 /// Blocks fail in a run at the rate with which they had failed at power-on.
@@ -94,11 +79,7 @@ fn blocks_fail_in_a_run_as_before_power_on() {
     }
     let expected = aged(6000, 0).pool.bad as f64;
     let off = (wear.pool.bad as f64 - expected).abs();
-    assert!(
-        off <= 4.0 * expected.sqrt() + 1.0,
-        "{} {expected}",
-        wear.pool.bad
-    );
+    assert!(off <= 4.0 * expected.sqrt() + 1.0, "{} {expected}", wear.pool.bad);
 }
 
 #[test]
@@ -118,11 +99,7 @@ fn reads_make_a_worn_superblock_due_and_writing_it_again_does_not_leave_it_so() 
     assert!(examined <= wear.row(3) - fresh + 3, "{examined}");
     // Per block: hundreds of thousands (Cai et al. read up to a million times).
     let dies = u64::from(nand().dies.value);
-    assert!(
-        (10_000..1_000_000).contains(&(reads / dies)),
-        "{}",
-        reads / dies
-    );
+    assert!((10_000..1_000_000).contains(&(reads / dies)), "{}", reads / dies);
     assert!(!wear.is_due(2));
     wear.erase(3);
     wear.open(3, 5);

@@ -113,10 +113,7 @@ fn memory(spans: &[Span], slope: f64, rest: f64) -> f64 {
     for span in spans {
         let (x, y) = centre(span);
         let residual = |p: &(f64, f64)| p.1 - y - slope * (p.0 - x);
-        products += span
-            .windows(2)
-            .map(|p| residual(&p[0]) * residual(&p[1]))
-            .sum::<f64>();
+        products += span.windows(2).map(|p| residual(&p[0]) * residual(&p[1])).sum::<f64>();
         count += span.len();
     }
     let found = products / rest;
@@ -157,9 +154,7 @@ fn blocks(span: &[(f64, f64)], length: f64) -> Span {
     let number = |time: f64| ((time - first.0) / length).floor().min(latest);
     let blocks: Vec<&[(f64, f64)]> = span.chunk_by(|a, b| number(a.0) == number(b.0)).collect();
     let fullest = blocks.iter().map(|block| block.len()).max().unwrap_or(0);
-    let kept = blocks
-        .into_iter()
-        .filter(|block| 2 * block.len() >= fullest);
+    let kept = blocks.into_iter().filter(|block| 2 * block.len() >= fullest);
     let middle = |block: &[(f64, f64)]| {
         let (x, y): (Vec<f64>, Vec<f64>) = block.iter().copied().unzip();
         (mean(&x), median(&y))
@@ -194,10 +189,7 @@ type NumberedSpan = Vec<(usize, f64, f64)>;
 /// so that drives with gaps at different times count too. Times at which less than half of the
 /// drives, or only one, were measured have no curve. Values must be finite.
 pub fn relative(drives: &[Vec<Span>]) -> Relative {
-    let empty = Relative {
-        curve: Vec::new(),
-        residuals: vec![Vec::new(); drives.len()],
-    };
+    let empty = Relative { curve: Vec::new(), residuals: vec![Vec::new(); drives.len()] };
     let Some(step) = step_of(drives) else {
         return empty;
     };
@@ -224,10 +216,8 @@ pub fn relative(drives: &[Vec<Span>]) -> Relative {
         }
     }
     let counts: Vec<bool> = members.iter().map(|m| m.len() >= needed).collect();
-    let polish = Polish {
-        spans: spans.iter().map(|(_, span)| span.as_slice()).collect(),
-        counts: &counts,
-    };
+    let polish =
+        Polish { spans: spans.iter().map(|(_, span)| span.as_slice()).collect(), counts: &counts };
     let curve = polish.curve();
     let curve = polish.spans_of(&curve);
     let mut residuals = vec![Vec::new(); drives.len()];
@@ -260,10 +250,7 @@ fn interpolated(curve: &[Span], time: f64) -> Option<f64> {
     let near = |span: &&Span| span.last().is_some_and(|last| time <= last.0);
     let span = curve.iter().find(near).or(curve.last())?;
     let after = span.partition_point(|point| point.0 < time);
-    match (
-        after.checked_sub(1).and_then(|b| span.get(b)),
-        span.get(after),
-    ) {
+    match (after.checked_sub(1).and_then(|b| span.get(b)), span.get(after)) {
         (Some(before), Some(after)) => {
             let share = (time - before.0) / (after.0 - before.0);
             Some(before.1 + share * (after.1 - before.1))
@@ -285,11 +272,7 @@ impl Polish<'_> {
         let mut own: Vec<Vec<f64>> = vec![Vec::new(); curve.len()];
         let mut before = vec![0.0; self.spans.len()];
         for _ in 0..MOST_ROUNDS {
-            let levels: Vec<f64> = self
-                .spans
-                .iter()
-                .map(|span| self.level(span, &curve))
-                .collect();
+            let levels: Vec<f64> = self.spans.iter().map(|span| self.level(span, &curve)).collect();
             own.iter_mut().for_each(Vec::clear);
             for (span, level) in self.spans.iter().zip(&levels) {
                 for (number, _, value) in *span {
@@ -328,9 +311,7 @@ impl Polish<'_> {
     /// The span's level above the curve.
     fn level(&self, span: &[(usize, f64, f64)], curve: &[f64]) -> f64 {
         let inside = span.iter().filter(|(number, ..)| self.counts[*number]);
-        let off: Vec<f64> = inside
-            .map(|(number, _, value)| value - curve[*number])
-            .collect();
+        let off: Vec<f64> = inside.map(|(number, _, value)| value - curve[*number]).collect();
         median(&off)
     }
 
@@ -375,10 +356,7 @@ pub fn common(curve: &[Span], level: f64) -> Option<Common> {
     let best = spans.iter().filter_map(|span| step(span));
     let best = best.max_by(|a, b| a.0.total_cmp(&b.0));
     let step = best.filter(|(explained, ..)| fit.total - explained < STEP_SHARE * rest);
-    Some(Common {
-        slope,
-        step: step.map(|(_, time, height)| (time, height)),
-    })
+    Some(Common { slope, step: step.map(|(_, time, height)| (time, height)) })
 }
 
 /// The step that explains most, with at least two blocks on each side: squares, time, height.
@@ -388,11 +366,7 @@ fn step(span: &[(f64, f64)]) -> Option<(f64, f64, f64)> {
         let (before, after) = (at as f64, (span.len() - at) as f64);
         let height = high - low;
         let time = (span[at - 1].0 + span[at].0) / 2.0;
-        (
-            before * after / (before + after) * height.powi(2),
-            time,
-            height,
-        )
+        (before * after / (before + after) * height.powi(2), time, height)
     };
     let cuts = (2..span.len().saturating_sub(1)).map(cut);
     cuts.max_by(|a, b| a.0.total_cmp(&b.0))

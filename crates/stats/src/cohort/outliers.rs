@@ -49,9 +49,7 @@ pub fn limit_of_groups(sizes: &[usize]) -> Option<f64> {
     if sizes.len() < 2 || sizes.iter().all(|size| *size >= LARGE_GROUP) {
         return Some(one);
     }
-    let seed = sizes
-        .iter()
-        .fold(0, |seed, size| assay_units::rng::mix(seed, *size as u64));
+    let seed = sizes.iter().fold(0, |seed, size| assay_units::rng::mix(seed, *size as u64));
     let mut rng = Rng::stream(seed, "outlier limit of groups");
     let mut farthest = || {
         let mut values = Vec::with_capacity(drives);
@@ -84,11 +82,7 @@ impl Distances {
     pub fn beyond(&self) -> Vec<usize> {
         let mut found: Vec<usize> = (0..self.distances.len()).collect();
         found.retain(|at| self.distances[*at].abs() > self.limit);
-        found.sort_by(|a, b| {
-            self.distances[*b]
-                .abs()
-                .total_cmp(&self.distances[*a].abs())
-        });
+        found.sort_by(|a, b| self.distances[*b].abs().total_cmp(&self.distances[*a].abs()));
         found
     }
 }

@@ -50,16 +50,8 @@ impl Bursts {
             second += sum.powi(2);
             fourth += sum.powi(4);
         }
-        let equal = if fourth > 0.0 {
-            second * second / fourth
-        } else {
-            1.0
-        };
-        Bursts {
-            count,
-            share: if squares > 0.0 { within / squares } else { 0.0 },
-            equal,
-        }
+        let equal = if fourth > 0.0 { second * second / fourth } else { 1.0 };
+        Bursts { count, share: if squares > 0.0 { within / squares } else { 0.0 }, equal }
     }
 
     /// Effective values, as far as bursts limit them.

@@ -60,12 +60,7 @@ pub(super) fn fit(series: &[f64], levels: usize, least_spread: f64) -> Option<Mo
     let free = (2 * levels + levels * (levels - 1)) as f64;
     let criterion = -2.0 * log_likelihood + free * ((series.len() - 1) as f64).ln();
     // Rounds can exchange levels.
-    let rank = |at: usize| {
-        model
-            .iter()
-            .filter(|other| other.mean < model[at].mean)
-            .count()
-    };
+    let rank = |at: usize| model.iter().filter(|other| other.mean < model[at].mean).count();
     let path = path.into_iter().map(rank).collect();
     Some(Model { criterion, path })
 }
@@ -99,9 +94,7 @@ fn partition(series: &[f64], groups: usize) -> Option<Vec<f64>> {
         let best = |to: usize| {
             let froms = group..to;
             let costs = froms.map(|from| (least[from - 1] + within(from, to), from));
-            costs
-                .min_by(|a, b| a.0.total_cmp(&b.0))
-                .unwrap_or((f64::INFINITY, 0))
+            costs.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, 0))
         };
         let (costs, from): (Vec<f64>, Vec<usize>) = (1..=points.len()).map(best).unzip();
         least = costs;

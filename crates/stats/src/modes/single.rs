@@ -39,10 +39,7 @@ fn regression(series: &[f64], with_memory: bool) -> Option<Fit> {
         let length = dot(basis, basis);
         for earlier in before.iter() {
             let share = dot(basis, earlier) / dot(earlier, earlier);
-            basis
-                .iter_mut()
-                .zip(earlier)
-                .for_each(|(b, e)| *b -= share * e);
+            basis.iter_mut().zip(earlier).for_each(|(b, e)| *b -= share * e);
         }
         let own = dot(basis, basis);
         // The earlier regressors explain this one: a constant series.
@@ -50,15 +47,9 @@ fn regression(series: &[f64], with_memory: bool) -> Option<Fit> {
             return None;
         }
         let share = dot(&residual, basis) / own;
-        residual
-            .iter_mut()
-            .zip(basis.iter())
-            .for_each(|(r, b)| *r -= share * b);
+        residual.iter_mut().zip(basis.iter()).for_each(|(r, b)| *r -= share * b);
         // The last regressor's coefficient is that of the whole regression.
         memory = share;
     }
-    Some(Fit {
-        memory: if with_memory { memory } else { 0.0 },
-        squares: dot(&residual, &residual),
-    })
+    Some(Fit { memory: if with_memory { memory } else { 0.0 }, squares: dot(&residual, &residual) })
 }

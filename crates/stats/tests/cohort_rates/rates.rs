@@ -84,10 +84,7 @@ impl Simulation {
 
 /// All rates, from `factor` times as many cohorts as the test simulates.
 pub fn all(factor: u32) -> Vec<Rate> {
-    let mut simulation = Simulation {
-        factor,
-        rates: Vec::new(),
-    };
+    let mut simulation = Simulation { factor, rates: Vec::new() };
     outliers(&mut simulation);
     tails(&mut simulation);
     groups(&mut simulation);
@@ -100,23 +97,12 @@ pub fn all(factor: u32) -> Vec<Rate> {
 }
 
 fn outliers(s: &mut Simulation) {
-    for (drives, cohorts) in [
-        (6, 4000),
-        (8, 4000),
-        (13, 4000),
-        (40, 3000),
-        (110, 2000),
-        (1000, 600),
-    ] {
+    for (drives, cohorts) in
+        [(6, 4000), (8, 4000), (13, 4000), (40, 3000), (110, 2000), (1000, 600)]
+    {
         let what = format!("clean cohorts of {drives} drives with an outlier");
-        let bounds = if cohorts < 1000 {
-            (0.02, 0.08)
-        } else {
-            (0.037, 0.063)
-        };
-        s.share(&what, "5 %", bounds, cohorts, |rng| {
-            any_beyond(&normal(rng, drives, 8.0, 0.02))
-        });
+        let bounds = if cohorts < 1000 { (0.02, 0.08) } else { (0.037, 0.063) };
+        s.share(&what, "5 %", bounds, cohorts, |rng| any_beyond(&normal(rng, drives, 8.0, 0.02)));
     }
     let two_alike = |rng: &mut Rng| {
         let mut values = normal(rng, 12, 0.0, 1.0);
@@ -134,31 +120,17 @@ fn outliers(s: &mut Simulation) {
             found.is_some_and(|f| f.contains(&3) && f.contains(&7))
         },
     );
-    s.share(
-        "the same by mean and standard deviation, limit 3",
-        "few",
-        (0.0, 0.2),
-        2000,
-        |rng| {
-            let values = two_alike(rng);
-            let mean = values.iter().sum::<f64>() / 12.0;
-            let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 11.0;
-            [3, 7]
-                .iter()
-                .all(|at| (values[*at] - mean).abs() > 3.0 * variance.sqrt())
-        },
-    );
-    s.share(
-        "one drive, 6 deviations off among 12: found",
-        "most",
-        (0.75, 1.0),
-        2000,
-        |rng| {
-            let mut values = normal(rng, 12, 0.0, 1.0);
-            values[5] -= 6.0;
-            distances(&values).is_some_and(|d| d.beyond().contains(&5))
-        },
-    );
+    s.share("the same by mean and standard deviation, limit 3", "few", (0.0, 0.2), 2000, |rng| {
+        let values = two_alike(rng);
+        let mean = values.iter().sum::<f64>() / 12.0;
+        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 11.0;
+        [3, 7].iter().all(|at| (values[*at] - mean).abs() > 3.0 * variance.sqrt())
+    });
+    s.share("one drive, 6 deviations off among 12: found", "most", (0.75, 1.0), 2000, |rng| {
+        let mut values = normal(rng, 12, 0.0, 1.0);
+        values[5] -= 6.0;
+        distances(&values).is_some_and(|d| d.beyond().contains(&5))
+    });
 }
 
 fn tails(s: &mut Simulation) {
@@ -169,13 +141,9 @@ fn tails(s: &mut Simulation) {
         2000,
         |rng| any_beyond(&heavy(rng, 40)),
     );
-    s.share(
-        "heavy tails of 40 drives: said so",
-        "about half",
-        (0.4, 0.65),
-        2000,
-        |rng| heavy_tails(&heavy(rng, 40)) == Some(true),
-    );
+    s.share("heavy tails of 40 drives: said so", "about half", (0.4, 0.65), 2000, |rng| {
+        heavy_tails(&heavy(rng, 40)) == Some(true)
+    });
     s.share(
         "normal cohorts of 40 drives: heavy tails said",
         "at most 5 %",
@@ -197,46 +165,25 @@ fn groups(s: &mut Simulation) {
             welch(&a, &b, 0.95).is_some_and(|d| d.probability <= 0.05)
         },
     );
-    s.share(
-        "Welch: interval holds the true difference",
-        "95 %",
-        (0.93, 0.97),
-        3000,
-        |rng| {
-            let (a, b) = sides(rng);
-            let shifted: Vec<f64> = b.iter().map(|v| v + 0.02).collect();
-            welch(&a, &shifted, 0.95).is_some_and(|d| d.low <= 0.02 && 0.02 <= d.high)
-        },
-    );
+    s.share("Welch: interval holds the true difference", "95 %", (0.93, 0.97), 3000, |rng| {
+        let (a, b) = sides(rng);
+        let shifted: Vec<f64> = b.iter().map(|v| v + 0.02).collect();
+        welch(&a, &shifted, 0.95).is_some_and(|d| d.low <= 0.02 && 0.02 <= d.high)
+    });
     let pairs = |rng: &mut Rng, effect: f64| {
         let drives = normal(rng, 8, 1.0, 0.02);
         let before: Vec<f64> = drives.iter().map(|d| d + 0.005 * rng.normal()).collect();
-        let after: Vec<f64> = drives
-            .iter()
-            .map(|d| d + effect + 0.005 * rng.normal())
-            .collect();
+        let after: Vec<f64> = drives.iter().map(|d| d + effect + 0.005 * rng.normal()).collect();
         (before, after)
     };
-    s.share(
-        "paired, 8 drives, no difference: significant",
-        "5 %",
-        (0.035, 0.065),
-        3000,
-        |rng| {
-            let (before, after) = pairs(rng, 0.0);
-            paired(&before, &after, 0.95).is_some_and(|d| d.probability <= 0.05)
-        },
-    );
-    s.share(
-        "paired: interval holds the true difference",
-        "95 %",
-        (0.93, 0.97),
-        3000,
-        |rng| {
-            let (before, after) = pairs(rng, -0.01);
-            paired(&before, &after, 0.95).is_some_and(|d| d.low <= -0.01 && -0.01 <= d.high)
-        },
-    );
+    s.share("paired, 8 drives, no difference: significant", "5 %", (0.035, 0.065), 3000, |rng| {
+        let (before, after) = pairs(rng, 0.0);
+        paired(&before, &after, 0.95).is_some_and(|d| d.probability <= 0.05)
+    });
+    s.share("paired: interval holds the true difference", "95 %", (0.93, 0.97), 3000, |rng| {
+        let (before, after) = pairs(rng, -0.01);
+        paired(&before, &after, 0.95).is_some_and(|d| d.low <= -0.01 && -0.01 <= d.high)
+    });
 }
 
 /// Probabilities of `count` comparisons of 10 drives a side, of which the first `different` have a
@@ -258,13 +205,9 @@ fn several(s: &mut Simulation) {
         600,
         |rng| family(rng, 20, 0).iter().any(|p| *p <= 0.05),
     );
-    s.share(
-        "the same by Holm: any significant",
-        "at most 5 %",
-        (0.0, 0.065),
-        1500,
-        |rng| holm(&family(rng, 20, 0)).iter().any(|p| *p <= 0.05),
-    );
+    s.share("the same by Holm: any significant", "at most 5 %", (0.0, 0.065), 1500, |rng| {
+        holm(&family(rng, 20, 0)).iter().any(|p| *p <= 0.05)
+    });
     s.share(
         "20 figures, 5 of them different, by Holm: any of the other 15 significant",
         "at most 5 %",
@@ -305,19 +248,10 @@ fn powers(s: &mut Simulation) {
     let what = format!(
         "{pairs} drives before and after, true difference of two spreads between runs: significant"
     );
-    s.share(
-        &what,
-        "at least 80 %, as computed",
-        (expected - 0.03, expected + 0.03),
-        2000,
-        |rng| {
-            let (before, after) = (
-                normal(rng, pairs, 0.0, 0.005),
-                normal(rng, pairs, 0.01, 0.005),
-            );
-            paired(&before, &after, 0.95).is_some_and(|d| d.probability <= 0.05)
-        },
-    );
+    s.share(&what, "at least 80 %, as computed", (expected - 0.03, expected + 0.03), 2000, |rng| {
+        let (before, after) = (normal(rng, pairs, 0.0, 0.005), normal(rng, pairs, 0.01, 0.005));
+        paired(&before, &after, 0.95).is_some_and(|d| d.probability <= 0.05)
+    });
 }
 
 fn hosts(s: &mut Simulation) {
@@ -330,13 +264,9 @@ fn hosts(s: &mut Simulation) {
         3000,
         |rng| compare_hosts(&cohort(rng)).is_some_and(|c| c.probability <= 0.05),
     );
-    s.share(
-        "the same: any host called off",
-        "at most 5 %",
-        (0.0, 0.065),
-        3000,
-        |rng| compare_hosts(&cohort(rng)).is_some_and(|c| c.hosts.iter().any(|h| h.1 <= 0.05)),
-    );
+    s.share("the same: any host called off", "at most 5 %", (0.0, 0.065), 3000, |rng| {
+        compare_hosts(&cohort(rng)).is_some_and(|c| c.hosts.iter().any(|h| h.1 <= 0.05))
+    });
     s.share(
         "one host slower by 3 deviations: that host alone called off",
         "most",
@@ -363,9 +293,7 @@ fn others(s: &mut Simulation) {
                 vec![own + rng.normal(), own + rng.normal()]
             };
             let drives: Vec<Vec<f64>> = (0..12).map(|_| drive(rng)).collect();
-            variance_components(&drives)
-                .and_then(|v| v.share_within())
-                .unwrap_or(0.0)
+            variance_components(&drives).and_then(|v| v.share_within()).unwrap_or(0.0)
         },
     );
     s.share(
@@ -413,11 +341,7 @@ impl Soak {
         let drive = |rng: &mut Rng| {
             let (level, own) = (0.02 * rng.normal(), correlated(rng, 0.01));
             let values = common.iter().zip(own).enumerate();
-            vec![
-                values
-                    .map(|(t, (c, o))| (t as f64, level + c + o))
-                    .collect(),
-            ]
+            vec![values.map(|(t, (c, o))| (t as f64, level + c + o)).collect()]
         };
         let drives = (0..drives).map(|_| drive(rng)).collect();
         Soak { drives }

@@ -70,10 +70,7 @@ impl Sides {
     fn run(&self, rng: &mut Rng, level: f64) -> RunValue {
         let level = level * (self.between * rng.normal()).exp();
         if self.quantity == Quantity::TailPercentile {
-            return RunValue {
-                value: level,
-                estimate: None,
-            };
+            return RunValue { value: level, estimate: None };
         }
         let (family, n) = self.seconds;
         let series = family.series(rng, n);
@@ -105,10 +102,7 @@ impl Sides {
             let mut side = |runs: usize, level: f64| -> Vec<RunValue> {
                 (0..runs).map(|_| self.run(&mut rng, level)).collect()
             };
-            let (a, b) = (
-                side(self.runs.0, 100.0),
-                side(self.runs.1, 100.0 * self.ratio),
-            );
+            let (a, b) = (side(self.runs.0, 100.0), side(self.runs.1, 100.0 * self.ratio));
             let found = compare(&a, &b, self.quantity, Better::More, settings);
             if found.interval.is_some() {
                 answers.decidable += each;
@@ -127,20 +121,15 @@ impl Sides {
 /// Sides without a difference between the drives, of which at most 5 % may be answered with one.
 pub fn without_difference() -> Vec<Sides> {
     use Family::{Autoregressive, RareBursts};
-    let one = |seconds| Sides {
-        seconds,
-        ..Sides::ALIKE
-    };
+    let one = |seconds| Sides { seconds, ..Sides::ALIKE };
     let several = |runs, between| Sides {
         runs,
         between,
         seconds: (Autoregressive(0.5), 300),
         ..Sides::ALIKE
     };
-    let tail = |runs, between| Sides {
-        quantity: Quantity::TailPercentile,
-        ..several(runs, between)
-    };
+    let tail =
+        |runs, between| Sides { quantity: Quantity::TailPercentile, ..several(runs, between) };
     vec![
         one((Autoregressive(0.0), 60)),
         one((Autoregressive(0.0), 600)),
@@ -148,14 +137,8 @@ pub fn without_difference() -> Vec<Sides> {
         one((Autoregressive(0.9), 1800)),
         one((Autoregressive(0.97), 3600)),
         one((RareBursts, 3600)),
-        Sides {
-            between: 0.02,
-            ..one((Autoregressive(0.0), 60))
-        },
-        Sides {
-            between: 0.10,
-            ..one((Autoregressive(0.0), 60))
-        },
+        Sides { between: 0.02, ..one((Autoregressive(0.0), 60)) },
+        Sides { between: 0.10, ..one((Autoregressive(0.0), 60)) },
         several((3, 3), 0.02),
         several((3, 3), 0.0),
         several((2, 2), 0.02),
@@ -186,12 +169,6 @@ pub fn with_difference() -> Vec<(Sides, f64)> {
         (of((3, 3), 0.02, 1.10), 90.0),
         (of((5, 5), 0.02, 1.05), 80.0),
         (of((2, 2), 0.02, 1.20), 85.0),
-        (
-            Sides {
-                quantity: Quantity::TailPercentile,
-                ..of((3, 3), 0.05, 1.30)
-            },
-            85.0,
-        ),
+        (Sides { quantity: Quantity::TailPercentile, ..of((3, 3), 0.05, 1.30) }, 85.0),
     ]
 }

@@ -48,11 +48,7 @@ fn series_shorter_than_their_memory_allows_have_no_interval() {
         (Family::TwoLevels, 180),
     ] {
         let found = Coverage::of(family, n, SERIES);
-        assert!(
-            found.printed_pct() <= 4.0,
-            "{}, {n}: {found:?}",
-            family.label()
-        );
+        assert!(found.printed_pct() <= 4.0, "{}, {n}: {found:?}", family.label());
     }
 }
 
@@ -62,11 +58,7 @@ fn other_memories_are_found_in_long_series() {
     for family in OTHERS {
         let found = Coverage::of(family, 3600, SERIES / 2);
         let covering = found.covering_pct();
-        assert!(
-            covering.is_some_and(|pct| pct > 90.0),
-            "{}: {found:?}",
-            family.label()
-        );
+        assert!(covering.is_some_and(|pct| pct > 90.0), "{}: {found:?}", family.label());
     }
 }
 
@@ -87,11 +79,7 @@ fn false_answers_are_rare() {
             assert!(between <= 1.0, "{}: one run of each drive", sides.label());
         }
         if sides.between == 0.0 {
-            assert!(
-                found.runs_differ <= 5.0 + error,
-                "{}: {found:?}",
-                sides.label()
-            );
+            assert!(found.runs_differ <= 5.0 + error, "{}: {found:?}", sides.label());
         }
     }
 }
@@ -100,24 +88,12 @@ fn false_answers_are_rare() {
 #[test]
 fn tail_percentiles_need_three_runs() {
     for runs in [(1, 1), (2, 2), (3, 2), (1, 5)] {
-        let sides = Sides {
-            quantity: Quantity::TailPercentile,
-            runs,
-            ratio: 2.0,
-            ..Sides::ALIKE
-        };
+        let sides = Sides { quantity: Quantity::TailPercentile, runs, ratio: 2.0, ..Sides::ALIKE };
         let found = sides.answers(20);
-        assert_eq!(
-            found.faster + found.slower + found.runs_differ + found.decidable,
-            0.0
-        );
+        assert_eq!(found.faster + found.slower + found.runs_differ + found.decidable, 0.0);
     }
-    let enough = Sides {
-        quantity: Quantity::TailPercentile,
-        runs: (3, 3),
-        ratio: 2.0,
-        ..Sides::ALIKE
-    };
+    let enough =
+        Sides { quantity: Quantity::TailPercentile, runs: (3, 3), ratio: 2.0, ..Sides::ALIKE };
     assert_eq!(enough.answers(20).faster.round(), 100.0);
 }
 
@@ -125,11 +101,7 @@ fn tail_percentiles_need_three_runs() {
 fn true_differences_are_found() {
     for (sides, least) in with_difference() {
         let found = sides.answers(300);
-        assert!(
-            found.faster + found.runs_differ >= least,
-            "{}: {found:?}",
-            sides.label()
-        );
+        assert!(found.faster + found.runs_differ >= least, "{}: {found:?}", sides.label());
         assert_eq!(found.slower, 0.0, "{}", sides.label());
     }
 }

@@ -109,11 +109,7 @@ impl Coverage {
     /// Of `series` series of `n` values.
     pub fn of(family: Family, n: usize, series: u32) -> Coverage {
         let mut rng = Rng::stream(11, &format!("coverage {} {n}", family.label()));
-        let mut coverage = Coverage {
-            series,
-            printed: 0,
-            covering: 0,
-        };
+        let mut coverage = Coverage { series, printed: 0, covering: 0 };
         for _ in 0..series {
             match confidence::mean(&family.series(&mut rng, n), LEVEL) {
                 Ok(e) => {
@@ -149,8 +145,5 @@ pub const PROMISED: [Family; 6] = [
 ];
 
 /// Families whose memory cannot be seen in short series.
-pub const OTHERS: [Family; 3] = [
-    Family::SlowInNoise(0.3),
-    Family::SlowInNoise(0.6),
-    Family::TwoLevels,
-];
+pub const OTHERS: [Family; 3] =
+    [Family::SlowInNoise(0.3), Family::SlowInNoise(0.6), Family::TwoLevels];

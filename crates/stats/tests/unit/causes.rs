@@ -34,10 +34,7 @@ fn the_record_round_trips() {
     let mut all = causes(&[-61, -4321, 0]);
     all.merge(&causes(&[-61, -95]));
     let json = serde_json::to_value(&all).unwrap();
-    assert_eq!(
-        json,
-        serde_json::json!({"ENODATA": 2, "4321": 1, "short": 1, "EOPNOTSUPP": 1})
-    );
+    assert_eq!(json, serde_json::json!({"ENODATA": 2, "4321": 1, "short": 1, "EOPNOTSUPP": 1}));
     assert_eq!(serde_json::from_value::<ErrorCauses>(json).unwrap(), all);
     let newer = serde_json::json!({"ENEW": 3, "EIO": 2});
     let read: ErrorCauses = serde_json::from_value(newer).unwrap();

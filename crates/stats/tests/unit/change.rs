@@ -6,12 +6,8 @@ use super::*;
 /// Levels with how many points each, and multiplicative noise.
 fn made(levels: &[(f64, usize)], sigma: f64, seed: u64) -> Vec<f64> {
     let mut rng = Rng::stream(seed, "noise");
-    let points = levels
-        .iter()
-        .flat_map(|&(level, len)| std::iter::repeat_n(level, len));
-    points
-        .map(|level| level * (sigma * rng.normal()).exp())
-        .collect()
+    let points = levels.iter().flat_map(|&(level, len)| std::iter::repeat_n(level, len));
+    points.map(|level| level * (sigma * rng.normal()).exp()).collect()
 }
 
 fn bounds(segments: &[Segment]) -> Vec<(usize, usize)> {
@@ -37,14 +33,8 @@ fn single_outliers_are_not_a_change() {
 
 #[test]
 fn a_small_difference_is_not_a_change() {
-    assert_eq!(
-        segments(&made(&[(100.0, 500), (103.0, 500)], 0.005, 3)).len(),
-        1
-    );
-    assert_eq!(
-        segments(&made(&[(100.0, 500), (115.0, 500)], 0.005, 3)).len(),
-        2
-    );
+    assert_eq!(segments(&made(&[(100.0, 500), (103.0, 500)], 0.005, 3)).len(), 1);
+    assert_eq!(segments(&made(&[(100.0, 500), (115.0, 500)], 0.005, 3)).len(), 2);
 }
 
 #[test]
@@ -55,11 +45,7 @@ fn empty_and_very_short_series() {
     assert_eq!(bounds(&segments(&[f64::NAN, 1.0, -1.0])), [(0, 3)]);
     // A stall is a change point.
     assert_eq!(
-        bounds(&segments(&made(
-            &[(50.0, 20), (0.0, 10), (50.0, 20)],
-            0.01,
-            4
-        ))),
+        bounds(&segments(&made(&[(50.0, 20), (0.0, 10), (50.0, 20)], 0.01, 4))),
         [(0, 20), (20, 30), (30, 50)]
     );
 }
@@ -91,11 +77,7 @@ fn an_alternation_has_its_levels_dwells_and_duty() {
     assert_eq!((found.dwell_high, found.dwell_low), (30.0, 10.0));
     assert_eq!((found.duty_low, found.period), (0.25, 40.0));
     assert!((found.high / 1400.0 - 1.0).abs() < 0.02 && (found.low / 177.0 - 1.0).abs() < 0.03);
-    assert_eq!(
-        alternation(&made(&[cycle[0], cycle[1]], 0.02, 5)),
-        None,
-        "a single step"
-    );
+    assert_eq!(alternation(&made(&[cycle[0], cycle[1]], 0.02, 5)), None, "a single step");
     assert_eq!(alternation(&[]), None);
 }
 
@@ -121,11 +103,7 @@ fn exhaustive(values: &[f64], noise: f64, penalty: f64) -> f64 {
     let mut least = f64::INFINITY;
     for chosen in 0u32..1 << inner {
         let mut cuts = vec![0];
-        cuts.extend(
-            (0..inner)
-                .filter(|bit| chosen >> bit & 1 == 1)
-                .map(|bit| bit + 1),
-        );
+        cuts.extend((0..inner).filter(|bit| chosen >> bit & 1 == 1).map(|bit| bit + 1));
         cuts.push(values.len());
         if cuts.windows(2).all(|w| w[1] - w[0] >= LEAST_LEN) {
             let cost: f64 = cuts.windows(2).map(|w| cost_of(w[0], w[1]) + penalty).sum();
@@ -137,10 +115,7 @@ fn exhaustive(values: &[f64], noise: f64, penalty: f64) -> f64 {
 
 fn cost_of(values: &[f64], noise: f64, penalty: f64, cuts: &[usize]) -> f64 {
     let cost_of = segment_costs(values, noise);
-    cuts.windows(2)
-        .map(|w| cost_of(w[0], w[1]) + penalty)
-        .sum::<f64>()
-        - penalty
+    cuts.windows(2).map(|w| cost_of(w[0], w[1]) + penalty).sum::<f64>() - penalty
 }
 
 proptest! {
@@ -198,10 +173,7 @@ fn even_noise_has_no_change_in_99_of_100_series() {
     for (len, sigma) in [(60, 0.02), (60, 0.2), (600, 0.05), (600, 0.4)] {
         let cut = (0..1000).filter(|&seed| segments(&made(&[(500.0, len)], sigma, seed)).len() > 1);
         let cut = cut.count();
-        assert!(
-            cut <= 10,
-            "{cut} of 1000 series of {len} points with noise {sigma}"
-        );
+        assert!(cut <= 10, "{cut} of 1000 series of {len} points with noise {sigma}");
     }
 }
 

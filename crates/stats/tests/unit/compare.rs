@@ -6,31 +6,20 @@ use crate::confidence;
 use crate::confidence::tests::autoregressive;
 
 fn plain(value: f64) -> RunValue {
-    RunValue {
-        value,
-        estimate: None,
-    }
+    RunValue { value, estimate: None }
 }
 
 /// A run of ten minutes of seconds (half an hour, where they are much alike) at `level` with a
 /// relative standard deviation of 5 % and memory `phi`.
 fn run(rng: &mut Rng, phi: f64, level: f64) -> RunValue {
     let seconds = if phi > 0.8 { 1800 } else { 600 };
-    let values: Vec<f64> = autoregressive(rng, phi, seconds, 0.0)
-        .iter()
-        .map(|x| level * (1.0 + 0.05 * x))
-        .collect();
+    let values: Vec<f64> =
+        autoregressive(rng, phi, seconds, 0.0).iter().map(|x| level * (1.0 + 0.05 * x)).collect();
     confidence::mean(&values, LEVEL).unwrap().into()
 }
 
 fn more(a: &[RunValue], b: &[RunValue]) -> Comparison {
-    compare(
-        a,
-        b,
-        Quantity::Mean,
-        Better::More,
-        ComparisonSettings::default(),
-    )
+    compare(a, b, Quantity::Mean, Better::More, ComparisonSettings::default())
 }
 
 /// By hand: logs of 100, 102 and 110, 112.2 (both sides: spread ln 1.02). Pooled variance = (ln
@@ -39,10 +28,7 @@ fn more(a: &[RunValue], b: &[RunValue]) -> Comparison {
 #[test]
 fn two_runs_a_side_by_hand() {
     let c = more(&[plain(100.0), plain(102.0)], &[plain(110.0), plain(112.2)]);
-    assert_eq!(
-        (c.answer, c.basis, c.runs),
-        (Difference::Faster, Some(Basis::BetweenRuns), (2, 2))
-    );
+    assert_eq!((c.answer, c.basis, c.runs), (Difference::Faster, Some(Basis::BetweenRuns), (2, 2)));
     assert!((c.ratio.unwrap() - 1.1).abs() < 1e-12);
     let half = 4.302_65 * 1.02_f64.ln() / 2.0_f64.sqrt();
     let (low, high) = c.interval.unwrap();
@@ -68,10 +54,7 @@ fn single_runs_use_the_variation_within_the_run() {
     let mut rng = Rng::new(1);
     let (a, b) = (run(&mut rng, 0.5, 100.0), run(&mut rng, 0.5, 105.0));
     let c = more(&[a], &[b]);
-    assert_eq!(
-        (c.answer, c.basis),
-        (Difference::RunsDiffer, Some(Basis::WithinRuns))
-    );
+    assert_eq!((c.answer, c.basis), (Difference::RunsDiffer, Some(Basis::WithinRuns)));
     // 5 % of spread, 5 % of difference.
     assert!((0.7..1.3).contains(&c.effect_size.unwrap()), "{c:?}");
     // The same two figures without an error estimate.
@@ -88,10 +71,7 @@ fn disagreeing_repetitions_make_the_result_inconclusive() {
     let (a, b) = ([at(100.0), at(104.0)], [at(103.0), at(108.0)]);
     assert_eq!(more(&a[..1], &b[..1]).answer, Difference::RunsDiffer);
     let c = more(&a, &b);
-    assert_eq!(
-        (c.answer, c.basis),
-        (Difference::CannotTell, Some(Basis::BetweenRuns))
-    );
+    assert_eq!((c.answer, c.basis), (Difference::CannotTell, Some(Basis::BetweenRuns)));
     assert!(c.why.unwrap().contains("no difference"));
     // One repeated side suffices to show the variation between runs.
     assert_eq!(more(&a, &b[..1]).answer, Difference::CannotTell);
@@ -101,42 +81,18 @@ fn disagreeing_repetitions_make_the_result_inconclusive() {
 fn irrelevant_differences_are_equal() {
     let constant = |value: f64| RunValue::from(confidence::mean(&[value; 60], LEVEL).unwrap());
     let same = more(&[constant(100.0)], &[constant(100.5)]);
+    assert_eq!((same.answer, same.effect_size), (Difference::RunsAgree, None));
+    assert_eq!(more(&[constant(100.0)], &[constant(100.0)]).answer, Difference::RunsAgree);
+    assert_eq!(more(&[constant(100.0)], &[constant(101.5)]).answer, Difference::RunsDiffer);
+    let strict = ComparisonSettings { minimum_effect: 0.0, ..ComparisonSettings::default() };
     assert_eq!(
-        (same.answer, same.effect_size),
-        (Difference::RunsAgree, None)
-    );
-    assert_eq!(
-        more(&[constant(100.0)], &[constant(100.0)]).answer,
-        Difference::RunsAgree
-    );
-    assert_eq!(
-        more(&[constant(100.0)], &[constant(101.5)]).answer,
-        Difference::RunsDiffer
-    );
-    let strict = ComparisonSettings {
-        minimum_effect: 0.0,
-        ..ComparisonSettings::default()
-    };
-    assert_eq!(
-        compare(
-            &[constant(100.0)],
-            &[constant(100.5)],
-            Quantity::Mean,
-            Better::More,
-            strict
-        )
-        .answer,
+        compare(&[constant(100.0)], &[constant(100.5)], Quantity::Mean, Better::More, strict)
+            .answer,
         Difference::RunsDiffer
     );
     assert_eq!(
-        compare(
-            &[constant(100.0)],
-            &[constant(100.0)],
-            Quantity::Mean,
-            Better::More,
-            strict
-        )
-        .answer,
+        compare(&[constant(100.0)], &[constant(100.0)], Quantity::Mean, Better::More, strict)
+            .answer,
         Difference::RunsAgree
     );
     let two = |value: f64| [constant(value), constant(value * 1.001)];
@@ -174,10 +130,7 @@ fn a_tail_percentile_is_decided_between_three_runs_a_side() {
         assert!(c.why.unwrap().contains("at least 3 runs on each side"));
     }
     let c = tail(&a, &b);
-    assert_eq!(
-        (c.answer, c.basis),
-        (Difference::Slower, Some(Basis::BetweenRuns))
-    );
+    assert_eq!((c.answer, c.basis), (Difference::Slower, Some(Basis::BetweenRuns)));
 }
 
 proptest! {

@@ -29,11 +29,7 @@ fn intervals_are_not_too_wide() {
         let widths: Vec<f64> = estimates.iter().map(|e| (e.high - e.low) / 2.0).collect();
         let width = crate::median(&widths);
         let ideal = 1.96 * ((1.0 + phi) / (1.0 - phi) / 3600.0_f64).sqrt();
-        assert!(
-            (0.95..1.15).contains(&(width / ideal)),
-            "{phi}: {}",
-            width / ideal
-        );
+        assert!((0.95..1.15).contains(&(width / ideal)), "{phi}: {}", width / ideal);
     }
 }
 
@@ -52,19 +48,14 @@ fn effective_samples_follow_autocorrelation() {
 fn by_hand_for_independent_batches() {
     // Forty values that alternate 9, 11: means of blocks have no variance, so the lower bound s /
     // sqrt(n) applies.
-    let values: Vec<f64> = (0..40)
-        .map(|i| if i % 2 == 0 { 9.0 } else { 11.0 })
-        .collect();
+    let values: Vec<f64> = (0..40).map(|i| if i % 2 == 0 { 9.0 } else { 11.0 }).collect();
     let e = mean(&values, LEVEL).unwrap();
     let s = (40.0_f64 / 39.0).sqrt();
     assert_eq!(e.mean, 10.0);
     assert!((e.stddev - s).abs() < 1e-12);
     assert!((e.standard_error - s / 40.0_f64.sqrt()).abs() < 1e-12);
     assert!((e.effective_samples - 40.0).abs() < 1e-9);
-    assert!(
-        e.high - 10.0 >= 2.024 * e.standard_error,
-        "t of at most 38 degrees"
-    );
+    assert!(e.high - 10.0 >= 2.024 * e.standard_error, "t of at most 38 degrees");
 }
 
 #[test]
@@ -95,31 +86,20 @@ fn short_or_broken_series_have_no_interval() {
 fn the_memory_of_a_series_is_the_reason() {
     let mut rng = Rng::new(5);
     let trend: Vec<f64> = (0..60).map(|n| f64::from(n) + rng.normal()).collect();
-    let levels: Vec<f64> = (0..60)
-        .map(|n| if n < 30 { 10.0 } else { 20.0 } + 0.1 * rng.normal())
-        .collect();
+    let levels: Vec<f64> =
+        (0..60).map(|n| if n < 30 { 10.0 } else { 20.0 } + 0.1 * rng.normal()).collect();
     for values in [trend, levels] {
         let Err(reason) = mean(&values, LEVEL) else {
             panic!("an interval of {values:?}");
         };
-        let NoInterval::Dependent {
-            samples: 60,
-            memory,
-        } = reason
-        else {
+        let NoInterval::Dependent { samples: 60, memory } = reason else {
             panic!("{reason:?}");
         };
         assert!(memory > 5.0, "{memory}");
         let text = reason.text(1.0);
-        assert!(
-            text.starts_with("successive intervals depend on each other over "),
-            "{text}"
-        );
+        assert!(text.starts_with("successive intervals depend on each other over "), "{text}");
     }
-    let reason = NoInterval::Dependent {
-        samples: 60,
-        memory: 20.0,
-    };
+    let reason = NoInterval::Dependent { samples: 60, memory: 20.0 };
     let text = "successive intervals depend on each other over 20 s: 60 s hold about 3 \
                 independent values, and 30 are needed";
     assert_eq!(reason.text(1.0), text);
@@ -130,20 +110,11 @@ fn the_memory_of_a_series_is_the_reason() {
     );
     let text = "successive intervals depend on each other over 250 ms: 3 s hold about 12 \
                 independent values, and 30 are needed";
-    let brief = NoInterval::Dependent {
-        samples: 60,
-        memory: 5.0,
-    };
+    let brief = NoInterval::Dependent { samples: 60, memory: 5.0 };
     assert_eq!(brief.text(0.05), text);
     let short = NoInterval::TooShort { samples: 12 };
-    assert_eq!(
-        short.text(1.0),
-        "too short: 12 seconds, at least 30 are needed"
-    );
-    assert_eq!(
-        short.text(10.0),
-        "too short: 12 values of 10 s, at least 30 are needed"
-    );
+    assert_eq!(short.text(1.0), "too short: 12 seconds, at least 30 are needed");
+    assert_eq!(short.text(10.0), "too short: 12 values of 10 s, at least 30 are needed");
 }
 
 /// Two stalls in five minutes say little of the rate of stalls.
@@ -155,23 +126,14 @@ fn few_bursts_have_no_interval() {
     let values: Vec<f64> = (0..300).map(&mut value).collect();
     assert_eq!(mean(&values, LEVEL), Err(NoInterval::Bursts { bursts: 2 }));
     let one = NoInterval::Bursts { bursts: 1 }.text(1.0);
-    assert_eq!(
-        one,
-        "the variation lies in 1 burst, and about 30 are needed"
-    );
+    assert_eq!(one, "the variation lies in 1 burst, and about 30 are needed");
 }
 
 /// A ratio of sums, with intervals of different weights.
 #[test]
 fn ratios_are_those_of_the_sums() {
     let parts: Vec<(f64, f64)> = (0..40)
-        .map(|i| {
-            if i == 39 {
-                (50.0, 0.5)
-            } else {
-                (f64::from(100 + i % 3), 1.0)
-            }
-        })
+        .map(|i| if i == 39 { (50.0, 0.5) } else { (f64::from(100 + i % 3), 1.0) })
         .collect();
     let e = ratio(&parts, LEVEL).unwrap();
     let sum: f64 = parts.iter().map(|p| p.0).sum();

@@ -39,10 +39,7 @@ fn overflow_is_counted_and_never_clamped() {
 fn empty_is_all_zero() {
     let histogram = Histogram::new();
     assert_eq!(histogram.percentile(999_999), Nanos::ZERO);
-    assert_eq!(
-        (histogram.min(), histogram.max()),
-        (Nanos::ZERO, Nanos::ZERO)
-    );
+    assert_eq!((histogram.min(), histogram.max()), (Nanos::ZERO, Nanos::ZERO));
     assert_eq!(histogram.stddev_ns(), 0.0);
     assert_eq!(Histogram::decode(&histogram.encode()), Ok(histogram));
 }

@@ -4,20 +4,9 @@ use super::*;
 
 #[test]
 fn the_lowest_depth_within_five_percent() {
-    let sweep = [
-        (1, 11e3),
-        (2, 21e3),
-        (4, 40e3),
-        (8, 77e3),
-        (16, 95.1e3),
-        (32, 99e3),
-        (64, 100e3),
-    ];
+    let sweep = [(1, 11e3), (2, 21e3), (4, 40e3), (8, 77e3), (16, 95.1e3), (32, 99e3), (64, 100e3)];
     let knee = lowest_depth_reaching(&sweep, SHARE).unwrap();
-    assert_eq!(
-        (knee.depth, knee.rate, knee.best, knee.best_depth),
-        (16, 95.1e3, 100e3, 64)
-    );
+    assert_eq!((knee.depth, knee.rate, knee.best, knee.best_depth), (16, 95.1e3, 100e3, 64));
     assert!(!knee.still_rising);
     let mut shuffled = sweep;
     shuffled.reverse();
@@ -29,19 +18,13 @@ fn the_lowest_depth_within_five_percent() {
 #[test]
 fn a_rate_that_falls_again_keeps_its_knee() {
     let knee = lowest_depth_reaching(&[(1, 50.0), (8, 100.0), (64, 70.0)], SHARE).unwrap();
-    assert_eq!(
-        (knee.depth, knee.best_depth, knee.still_rising),
-        (8, 8, false)
-    );
+    assert_eq!((knee.depth, knee.best_depth, knee.still_rising), (8, 8, false));
 }
 
 #[test]
 fn points_without_a_rate_are_skipped() {
     assert_eq!(lowest_depth_reaching(&[], SHARE), None);
-    assert_eq!(
-        lowest_depth_reaching(&[(1, 0.0), (2, f64::NAN)], SHARE),
-        None
-    );
+    assert_eq!(lowest_depth_reaching(&[(1, 0.0), (2, f64::NAN)], SHARE), None);
     let knee = lowest_depth_reaching(&[(1, f64::INFINITY), (2, 5.0)], SHARE).unwrap();
     assert_eq!((knee.index, knee.depth, knee.still_rising), (1, 2, false));
 }
@@ -64,25 +47,13 @@ fn a_single_server_has_its_knee_at_half_its_capacity() {
         .collect();
     let knee = load_knee(&points, LATENCY_FACTOR).unwrap();
     // 1 / (1 - x) <= 2 / 0.95: x <= 0.525.
-    assert_eq!(
-        (knee.offered.round(), knee.beyond.map(f64::round)),
-        (50_000.0, Some(55_000.0))
-    );
+    assert_eq!((knee.offered.round(), knee.beyond.map(f64::round)), (50_000.0, Some(55_000.0)));
 }
 
 #[test]
 fn a_drive_below_the_offered_rate_is_past_its_knee() {
-    let point = |offered, done| LoadPoint {
-        offered,
-        done,
-        latency_ns: 1e5,
-        seconds: 1e6,
-    };
-    let knee = load_knee(
-        &[point(10.0, 10.0), point(20.0, 19.9), point(30.0, 25.0)],
-        2.0,
-    )
-    .unwrap();
+    let point = |offered, done| LoadPoint { offered, done, latency_ns: 1e5, seconds: 1e6 };
+    let knee = load_knee(&[point(10.0, 10.0), point(20.0, 19.9), point(30.0, 25.0)], 2.0).unwrap();
     assert_eq!((knee.offered, knee.beyond), (20.0, Some(30.0)));
     let all = load_knee(&[point(10.0, 10.0), point(20.0, 20.0)], 2.0).unwrap();
     assert_eq!((all.offered, all.beyond), (20.0, None));
@@ -112,10 +83,7 @@ fn few_arrivals_do_not_cause_a_knee() {
             runs += 1;
             unjust += u32::from(!point.is_kept_up_with());
             // Two thirds are too little at any of these.
-            let slow = LoadPoint {
-                done: point.done * 0.66,
-                ..point
-            };
+            let slow = LoadPoint { done: point.done * 0.66, ..point };
             assert!(!slow.is_kept_up_with(), "{slow:?}");
         }
     }

@@ -55,10 +55,7 @@ fn two_levels_are_found_with_their_shares_and_dwell_times() {
             for (mode, at, level) in [(slow, 1, 2.4e3), (fast, 0, 18e3)] {
                 let (share_pct, dwell) = truth(&path, at);
                 assert!((mode.level / level - 1.0).abs() < 0.05, "{mode:?}");
-                assert!(
-                    (mode.share_pct - share_pct).abs() < 0.5,
-                    "{mode:?}: {share_pct} %"
-                );
+                assert!((mode.share_pct - share_pct).abs() < 0.5, "{mode:?}: {share_pct} %");
                 assert!((mode.dwell / dwell - 1.0).abs() < 0.05, "{mode:?}: {dwell}");
             }
         }
@@ -73,14 +70,8 @@ fn by_hand() {
     let [slow, fast] = modes(&values).unwrap()[..] else {
         panic!("two modes");
     };
-    assert_eq!(
-        (slow.level, slow.share_pct, slow.visits, slow.longest),
-        (2.4e3, 30.0, 10, 12.0)
-    );
-    assert_eq!(
-        (fast.level, fast.share_pct, fast.visits, fast.dwell),
-        (18e3, 70.0, 10, 28.0)
-    );
+    assert_eq!((slow.level, slow.share_pct, slow.visits, slow.longest), (2.4e3, 30.0, 10, 12.0));
+    assert_eq!((fast.level, fast.share_pct, fast.visits, fast.dwell), (18e3, 70.0, 10, 28.0));
     assert_eq!(slow.dwell, 12.0);
     assert_eq!((slow.stddev, fast.stddev), (0.0, 0.0));
 }
@@ -125,9 +116,8 @@ fn noise_of_any_shape_is_one_mode() {
     ];
     for (name, shape) in shapes {
         for length in [60, 400] {
-            let rate = false_modes(150, |rng| {
-                (0..length).map(|_| 100.0 + 10.0 * shape(rng)).collect()
-            });
+            let rate =
+                false_modes(150, |rng| (0..length).map(|_| 100.0 + 10.0 * shape(rng)).collect());
             assert!(rate <= 0.02, "{name}, {length} values: {rate}");
         }
     }
@@ -156,13 +146,7 @@ fn trends_and_cliffs_are_not_modes() {
         ("decay", |x| 300.0 + 700.0 * (-5.0 * x).exp()),
         ("hump", |x| 500.0 + 400.0 * (std::f64::consts::PI * x).sin()),
         ("cliff", |x| if x < 0.4 { 1000.0 } else { 300.0 }),
-        ("two cliffs", |x| {
-            if (0.3..0.6).contains(&x) {
-                300.0
-            } else {
-                1000.0
-            }
-        }),
+        ("two cliffs", |x| if (0.3..0.6).contains(&x) { 300.0 } else { 1000.0 }),
     ];
     for (name, shape) in shapes {
         for noise in [0.0, 2.0, 20.0, 100.0] {
@@ -184,9 +168,7 @@ fn what_has_no_modes() {
     values[3] = f64::NAN;
     assert_eq!(modes(&values), None);
     // Levels closer than one in twenty are not worth a name.
-    let near: Vec<f64> = (0..400)
-        .map(|i| if i % 20 < 10 { 100.0 } else { 103.0 })
-        .collect();
+    let near: Vec<f64> = (0..400).map(|i| if i % 20 < 10 { 100.0 } else { 103.0 }).collect();
     assert_eq!(modes(&near).unwrap().len(), 1);
 }
 

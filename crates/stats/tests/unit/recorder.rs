@@ -39,10 +39,7 @@ fn the_ramp_ends_on_its_own_boundary() {
     read(&mut r);
     let measured = r.roll(r.boundary());
     assert_eq!((measured.index, measured.ramp), (1, false));
-    assert_eq!(
-        (measured.start, measured.end),
-        (Nanos::from_millis(1_300), Nanos::from_secs(2))
-    );
+    assert_eq!((measured.start, measured.end), (Nanos::from_millis(1_300), Nanos::from_secs(2)));
 }
 
 #[test]
@@ -62,10 +59,7 @@ fn errors_have_no_latency() {
     r.record_error(Op::Write, -61);
     let interval = r.roll(r.boundary());
     assert_eq!(interval.ops[0].0, Op::Write);
-    assert_eq!(
-        (interval.ops[0].1.errors, interval.ops[0].1.latency.count()),
-        (1, 0)
-    );
+    assert_eq!((interval.ops[0].1.errors, interval.ops[0].1.latency.count()), (1, 0));
     assert!(!interval.is_empty());
 }
 

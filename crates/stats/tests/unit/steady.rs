@@ -29,10 +29,7 @@ fn snia_reports_the_failed_criterion() {
     // Mean 100, range 31; symmetric, so no slope.
     let wide = snia().evaluate(&[100.0, 84.5, 115.5, 115.5, 84.5]);
     assert!(!wide.achieved);
-    assert_eq!(
-        wide.why.as_deref(),
-        Some("range 31 % of the mean, at most 20 %")
-    );
+    assert_eq!(wide.why.as_deref(), Some("range 31 % of the mean, at most 20 %"));
     // A straight line from 94 to 106: range 12 %, and all of it is drift.
     let drift = snia().evaluate(&[94.0, 97.0, 100.0, 103.0, 106.0]);
     assert_eq!(
@@ -49,14 +46,8 @@ fn snia_reports_the_failed_criterion() {
     );
     assert_eq!((fall.slope_per_step, fall.excursion_pct), (-30.0, 120.0));
     let barely = snia().evaluate(&[100.0, 89.98, 110.01, 110.01, 90.0]);
-    assert_eq!(
-        barely.why.as_deref(),
-        Some("range 20.03 % of the mean, at most 20 %")
-    );
-    assert_eq!(
-        snia().evaluate(&[5.0, 5.0, 5.0]).why.as_deref(),
-        Some("only 3 of 5 rounds")
-    );
+    assert_eq!(barely.why.as_deref(), Some("range 20.03 % of the mean, at most 20 %"));
+    assert_eq!(snia().evaluate(&[5.0, 5.0, 5.0]).why.as_deref(), Some("only 3 of 5 rounds"));
     assert_eq!(snia().evaluate(&[]).window, (0, 0));
 }
 
@@ -79,10 +70,7 @@ fn dwell_requires_consecutive_windows() {
     assert!(snia().evaluate_with_dwell(&rounds, 1).achieved);
     let two = snia().evaluate_with_dwell(&rounds, 2);
     assert!(!two.achieved);
-    assert_eq!(
-        two.why.as_deref(),
-        Some("holds now, but for 2 of 3 windows in a row so far")
-    );
+    assert_eq!(two.why.as_deref(), Some("holds now, but for 2 of 3 windows in a row so far"));
     assert!(!snia().evaluate_with_dwell(&rounds, usize::MAX).achieved);
 }
 
@@ -99,11 +87,7 @@ fn invalid_values_are_never_steady() {
     assert!(!snia().evaluate(&[0.0; 5]).achieved);
     assert!(!snia().evaluate(&[f64::MAX; 5]).achieved);
     for window in [0, 1] {
-        let rule = SteadyRule::Snia {
-            window,
-            range_pct: 20.0,
-            excursion_pct: 10.0,
-        };
+        let rule = SteadyRule::Snia { window, range_pct: 20.0, excursion_pct: 10.0 };
         assert!(!rule.evaluate(&[1.0; 9]).achieved);
     }
     let nan = SteadyRule::Fio {
@@ -146,10 +130,7 @@ fn fio_mean_deviation_by_hand() {
     );
     assert!(fio("bw:4", 4).evaluate(&values).achieved);
     assert!(!fio("bw:3", 4).evaluate(&values).achieved);
-    assert!(
-        !fio("iops:3.1%", 5).evaluate(&values).achieved,
-        "500 is in the window"
-    );
+    assert!(!fio("iops:3.1%", 5).evaluate(&values).achieved, "500 is in the window");
 }
 
 #[test]
@@ -165,9 +146,9 @@ fn fio_spelling() {
             }
         )
     );
-    for wrong in [
-        "", "iops", "iops:", "iops:%", "lat:3%", "iops:-1", "iops:0", "iops:nan", "iops:inf",
-    ] {
+    for wrong in
+        ["", "iops", "iops:", "iops:%", "lat:3%", "iops:-1", "iops:0", "iops:nan", "iops:inf"]
+    {
         let error = SteadyRule::from_fio(wrong, 5).unwrap_err();
         assert!(error.to_string().contains("iops_slope:0.3%"), "{wrong}");
     }

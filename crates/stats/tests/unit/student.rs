@@ -44,14 +44,9 @@ fn quantiles_of_one_and_two_degrees_in_closed_form() {
 
 #[test]
 fn invalid_arguments_have_no_quantile() {
-    for (p, degrees) in [
-        (0.0, 5.0),
-        (1.0, 5.0),
-        (f64::NAN, 5.0),
-        (0.9, 0.0),
-        (0.9, f64::NAN),
-        (0.9, -1.0),
-    ] {
+    for (p, degrees) in
+        [(0.0, 5.0), (1.0, 5.0), (f64::NAN, 5.0), (0.9, 0.0), (0.9, f64::NAN), (0.9, -1.0)]
+    {
         assert_eq!(quantile(p, degrees), None);
     }
     assert_eq!(quantile(0.5, 3.0), Some(0.0));

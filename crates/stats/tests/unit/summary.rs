@@ -10,10 +10,7 @@ fn every_listed_percentile_has_its_field() {
     for (key, per_million) in PERCENTILES {
         let value = summary.percentile(key).unwrap();
         let truth = f64::from(per_million);
-        assert!(
-            (value.0 as f64 - truth).abs() <= truth / 1000.0,
-            "{key}: {value:?}"
-        );
+        assert!((value.0 as f64 - truth).abs() <= truth / 1000.0, "{key}: {value:?}");
         let json = serde_json_key(key);
         assert!(json, "{key} is not a field");
     }
@@ -28,11 +25,7 @@ fn serde_json_key(key: &str) -> bool {
 
 #[test]
 fn rates_are_over_the_measured_span() {
-    let mut counts = OpInterval {
-        ios: 100,
-        bytes: 100 << 20,
-        ..OpInterval::default()
-    };
+    let mut counts = OpInterval { ios: 100, bytes: 100 << 20, ..OpInterval::default() };
     counts.latency.record(Nanos(5));
     let summary = OpSummary::of(&counts, Nanos::from_secs(2));
     assert_eq!((summary.iops, summary.mib_per_s), (50.0, 50.0));

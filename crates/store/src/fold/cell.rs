@@ -102,13 +102,8 @@ impl Cell {
 
     pub(super) fn clear(&mut self) {
         let drives = &self.record.plan.drives;
-        self.record.drives = drives
-            .iter()
-            .map(|&drive| CellDrive {
-                drive,
-                ..CellDrive::default()
-            })
-            .collect();
+        self.record.drives =
+            drives.iter().map(|&drive| CellDrive { drive, ..CellDrive::default() }).collect();
         self.open = drives.iter().map(|_| OpenDrive::default()).collect();
         self.host.clear();
     }

@@ -33,9 +33,7 @@ impl Fold<'_> {
                 let keys: Vec<PointKey> = keys.map(|&i| (i, !sources.ramp, op)).collect();
                 let of_key = |key| {
                     let from = lines.partition_point(|(known, _)| known < key);
-                    let found = lines[from..]
-                        .iter()
-                        .take_while(move |(known, _)| known == key);
+                    let found = lines[from..].iter().take_while(move |(known, _)| known == key);
                     found.map(|&(_, offset)| offset)
                 };
                 let mut offsets: Vec<u64> = keys.iter().flat_map(of_key).collect();

@@ -36,10 +36,7 @@ impl Wholes {
             }
             numbers.push((next - 1, cell.segment.is_some()));
         }
-        Wholes {
-            numbers,
-            totals: BTreeMap::new(),
-        }
+        Wholes { numbers, totals: BTreeMap::new() }
     }
 
     /// Kept of a segment, else passed on.
@@ -115,10 +112,7 @@ impl Wholes {
         for (place, &drive) in drives.iter().enumerate() {
             let simulated = manifest.drives[drive].simulated;
             let mut axis = Axis::default();
-            let mut part = CellDrive {
-                drive,
-                ..CellDrive::default()
-            };
+            let mut part = CellDrive { drive, ..CellDrive::default() };
             let mut totals = JobTotals::default();
             for (at, segment, dates) in segments {
                 if let Some(measured) = self.totals.remove(&(*at, place)) {
@@ -133,9 +127,7 @@ impl Wholes {
                 }
                 axis.end(segment, dates, &segment.drives[place], base);
             }
-            let measured = segments
-                .iter()
-                .map(|(_, s, _)| s.drives[place].result.as_ref());
+            let measured = segments.iter().map(|(_, s, _)| s.drives[place].result.as_ref());
             let measured: Vec<&CellResult> = measured.flatten().collect();
             part.result = (!measured.is_empty()).then(|| sum(drive, &measured, &totals));
             part.distributions = totals
@@ -218,29 +210,22 @@ impl Axis {
             return self.end;
         }
         let span_ns = if simulated { Nanos::ZERO } else { span };
-        gaps.push(Gap {
-            start_ns: self.end,
-            span_ns,
-            from: ended,
-            to: dates.began.clone(),
-        });
+        gaps.push(Gap { start_ns: self.end, span_ns, from: ended, to: dates.began.clone() });
         Nanos(self.end.0.saturating_add(span_ns.0))
     }
 
     fn append(&self, part: &mut CellDrive, segment: &CellDrive, base: Nanos) {
         let later = |at: Nanos| Nanos(base.0.saturating_add(at.0));
-        part.series
-            .extend(segment.series.iter().cloned().map(|mut sample| {
-                sample.index = self.index.saturating_add(sample.index);
-                (sample.start, sample.end) = (later(sample.start), later(sample.end));
-                sample
-            }));
-        part.telemetry
-            .extend(segment.telemetry.iter().cloned().map(|mut reading| {
-                reading.at = later(reading.at);
-                reading.cell = part_of(&reading.cell).to_owned();
-                reading
-            }));
+        part.series.extend(segment.series.iter().cloned().map(|mut sample| {
+            sample.index = self.index.saturating_add(sample.index);
+            (sample.start, sample.end) = (later(sample.start), later(sample.end));
+            sample
+        }));
+        part.telemetry.extend(segment.telemetry.iter().cloned().map(|mut reading| {
+            reading.at = later(reading.at);
+            reading.cell = part_of(&reading.cell).to_owned();
+            reading
+        }));
     }
 
     /// By the segment's plan, or later where its last I/Os completed later.
@@ -274,19 +259,13 @@ fn between(from: &str, to: &str) -> Nanos {
         return Nanos::ZERO;
     };
     let seconds = to.as_second().saturating_sub(from.as_second());
-    Nanos(
-        u64::try_from(seconds)
-            .unwrap_or(0)
-            .saturating_mul(1_000_000_000),
-    )
+    Nanos(u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000))
 }
 
 /// Rates and latencies come from all raw histograms, other figures are weighted by time.
 fn sum(drive: usize, segments: &[&CellResult], totals: &JobTotals) -> CellResult {
     let hosts: Vec<HostLoad> = segments.iter().filter_map(|r| r.host).collect();
-    let process = segments
-        .iter()
-        .filter_map(|r| Some((r.process?, r.elapsed)));
+    let process = segments.iter().filter_map(|r| Some((r.process?, r.elapsed)));
     let process: Vec<(ProcessLoad, Nanos)> = process.collect();
     let busiest = segments.iter().filter_map(|r| r.busiest_thread_pct);
     let loads = |of: fn(&ProcessLoad) -> f64| {
@@ -302,10 +281,7 @@ fn sum(drive: usize, segments: &[&CellResult], totals: &JobTotals) -> CellResult
         host: HostLoad::mean(&hosts),
         process: loads(|l| l.cpu_user_pct)
             .zip(loads(|l| l.cpu_system_pct))
-            .map(|(cpu_user_pct, cpu_system_pct)| ProcessLoad {
-                cpu_user_pct,
-                cpu_system_pct,
-            }),
+            .map(|(cpu_user_pct, cpu_system_pct)| ProcessLoad { cpu_user_pct, cpu_system_pct }),
         busiest_thread_pct: busiest.reduce(f64::max),
         verify: verified(segments),
         // A replay is never measured in segments.
@@ -316,9 +292,8 @@ fn sum(drive: usize, segments: &[&CellResult], totals: &JobTotals) -> CellResult
 
 /// `None` without any weight.
 fn weighted(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let (sum, weight) = values.fold((0.0, 0.0), |(sum, all), (value, weight)| {
-        (sum + value * weight, all + weight)
-    });
+    let (sum, weight) =
+        values.fold((0.0, 0.0), |(sum, all), (value, weight)| (sum + value * weight, all + weight));
     (weight > 0.0).then_some(sum / weight)
 }
 
@@ -326,9 +301,7 @@ fn weighted(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 fn values(segments: &[&CellResult]) -> BTreeMap<String, f64> {
     let names: BTreeSet<&String> = segments.iter().flat_map(|r| r.values.keys()).collect();
     let joined = names.into_iter().filter_map(|name| {
-        let known = segments
-            .iter()
-            .filter_map(|r| Some((*r.values.get(name)?, *r)));
+        let known = segments.iter().filter_map(|r| Some((*r.values.get(name)?, *r)));
         let value = match name.as_str() {
             "temperature_max_c" => known.map(|(value, _)| value).reduce(f64::max),
             WRITE_AMPLIFICATION => weighted(known.map(|(v, r)| (v, r.write.bytes as f64))),

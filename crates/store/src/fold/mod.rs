@@ -177,10 +177,7 @@ impl<'a> Fold<'a> {
             }
             Entry::Start { at, .. } => {
                 self.run.outcome = None;
-                self.run.attempts.push(Attempt {
-                    began: at,
-                    ended: None,
-                });
+                self.run.attempts.push(Attempt { began: at, ended: None });
             }
             Entry::Audit(audit) => self.run.audit = Some(audit),
             Entry::CellStart { cell: id, at: date } => {
@@ -188,15 +185,10 @@ impl<'a> Fold<'a> {
                 if let Some(at) = self.cell(number, &id) {
                     let cell = &mut self.cells[at];
                     if cell.started {
-                        self.warnings
-                            .retain(|(w, during)| !during || w.cell.as_ref() != Some(&id));
+                        self.warnings.retain(|(w, during)| !during || w.cell.as_ref() != Some(&id));
                     }
                     cell.clear();
-                    cell.dates = Dates {
-                        attempt,
-                        began: date,
-                        ended: String::new(),
-                    };
+                    cell.dates = Dates { attempt, began: date, ended: String::new() };
                     cell.started = true;
                     cell.record.state = CellState::Unfinished;
                 }
@@ -221,11 +213,7 @@ impl<'a> Fold<'a> {
                     self.warnings.push((warning, during));
                 }
             }
-            Entry::CellFinish {
-                cell,
-                results,
-                at: date,
-            } => {
+            Entry::CellFinish { cell, results, at: date } => {
                 if let Some(at) = self.end(number, &cell, CellState::Finished)? {
                     self.cells[at].dates.ended = date;
                     self.results(number, at, results);
@@ -321,11 +309,7 @@ impl<'a> Fold<'a> {
                         latency: LatencySummary::of(&counts.latency),
                         ..silent::silent(index, ramp, start, end, *op)
                     };
-                    new.insert(Point {
-                        figures,
-                        first: offset,
-                        more: Vec::new(),
-                    });
+                    new.insert(Point { figures, first: offset, more: Vec::new() });
                 }
             }
         }

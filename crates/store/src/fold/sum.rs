@@ -12,21 +12,11 @@ pub(super) fn untraced(journalled: &CellResult, summed: Option<&CellResult>) -> 
     // Integers only: their sums are exact.
     let counts = |s: &OpSummary| {
         let latency = &s.latency_ns;
-        [
-            s.ios,
-            s.bytes,
-            s.errors,
-            latency.samples,
-            latency.min,
-            latency.max,
-        ]
+        [s.ios, s.bytes, s.errors, latency.samples, latency.min, latency.max]
     };
     let text = |s: &OpSummary| {
         let slowest_ns = s.latency_ns.max;
-        format!(
-            "{} I/Os, {} bytes, {} errors, slowest {slowest_ns} ns",
-            s.ios, s.bytes, s.errors
-        )
+        format!("{} I/Os, {} bytes, {} errors, slowest {slowest_ns} ns", s.ios, s.bytes, s.errors)
     };
     let (journalled, summed) = (journalled.operations(), summed.operations());
     let sides = journalled.into_iter().zip(summed);

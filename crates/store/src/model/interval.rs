@@ -89,9 +89,7 @@ impl<'a> BorrowedIntervalEntry<'a> {
             ramp: interval.ramp,
             start: interval.start,
             end: interval.end,
-            ops: ops
-                .map(|(op, counts)| BorrowedOpRecord { op: *op, counts })
-                .collect(),
+            ops: ops.map(|(op, counts)| BorrowedOpRecord { op: *op, counts }).collect(),
         }
     }
 }

@@ -131,8 +131,7 @@ impl DriveRecord {
 impl CellResult {
     /// Whether a processor of the host was busy all the time.
     pub fn is_set_by_host(&self) -> bool {
-        self.busiest_thread_pct
-            .is_some_and(|busy| busy >= limit::BUSY_THREAD_PCT)
+        self.busiest_thread_pct.is_some_and(|busy| busy >= limit::BUSY_THREAD_PCT)
     }
 }
 

@@ -35,10 +35,7 @@ struct Merged {
 
 impl Merged {
     fn of(ops: &[OpSample]) -> Merged {
-        Merged {
-            ops: ops.to_vec(),
-            indices: vec![ops[0].index],
-        }
+        Merged { ops: ops.to_vec(), indices: vec![ops[0].index] }
     }
 
     /// Parts of an interval that threads report separately can differ in start and end.

@@ -74,10 +74,7 @@ pub fn fill_gaps(
                 out.extend_from_slice(samples);
             }
             None if end > start => {
-                out.extend(
-                    ops.iter()
-                        .map(|&op| silent(index, !measured, start, end, op)),
-                );
+                out.extend(ops.iter().map(|&op| silent(index, !measured, start, end, op)));
             }
             None => (),
         }
@@ -129,10 +126,7 @@ fn push_gap(
         // Saturates only after an index near u32::MAX, which a damaged journal can hold.
         let index = last.saturating_add(n as u32 + 1);
         let (start, end) = (at(n), at(n + 1));
-        out.extend(
-            ops.iter()
-                .map(|&op| silent(index, start < ramp, start, end, op)),
-        );
+        out.extend(ops.iter().map(|&op| silent(index, start < ramp, start, end, op)));
     }
 }
 

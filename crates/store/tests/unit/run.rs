@@ -8,11 +8,7 @@ use crate::model::IntervalRecord;
 
 #[test]
 fn an_interval_is_encoded_as_its_entry() {
-    let mut counts = OpInterval {
-        ios: 3,
-        bytes: 4096,
-        ..OpInterval::default()
-    };
+    let mut counts = OpInterval { ios: 3, bytes: 4096, ..OpInterval::default() };
     counts.latency.record(Nanos(1234));
     let interval = Interval {
         index: 7,

@@ -255,9 +255,7 @@ impl RecordingHeader {
             && (1..=assay_io::MAX_IO_BYTES).contains(&chunk_bytes)
             && chunks > 0
             && data_end.is_some_and(|end| layout.tail.is_none_or(|tail| end <= tail))
-            && layout
-                .tail
-                .is_none_or(|tail| tail <= u64::MAX - super::BLOCK_BYTES)
+            && layout.tail.is_none_or(|tail| tail <= u64::MAX - super::BLOCK_BYTES)
             && index_end.is_some_and(|end| end <= data_first);
         sound.then_some(RecordingHeader {
             stream,
@@ -319,19 +317,9 @@ impl IndexBlock {
             return None;
         }
         let mut get = Get(block, HEAD);
-        let entries = (0..count)
-            .map(|_| ChunkEntry {
-                crc32c: get.u32(),
-                len_bytes: get.u32(),
-            })
-            .collect();
-        Some(IndexBlock {
-            stream,
-            first_local,
-            generation,
-            tail,
-            entries,
-        })
+        let entries =
+            (0..count).map(|_| ChunkEntry { crc32c: get.u32(), len_bytes: get.u32() }).collect();
+        Some(IndexBlock { stream, first_local, generation, tail, entries })
     }
 }
 

@@ -142,11 +142,7 @@ impl IndexLayout {
             return Err(IndexError::SmallChunks { chunk_bytes });
         }
         let layout = IndexLayout::new(range.first, chunks, chunk_bytes, ring);
-        layout.ok_or_else(|| IndexError::NoRoom {
-            drive: drive.to_owned(),
-            chunks,
-            chunk_bytes,
-        })
+        layout.ok_or_else(|| IndexError::NoRoom { drive: drive.to_owned(), chunks, chunk_bytes })
     }
 
     pub(crate) fn data(&self, drives: u32) -> StreamRange {
@@ -187,10 +183,7 @@ fn index_blocks(chunks: u64, ring: bool) -> u64 {
 
 /// Saturates, because a header read from a drive may claim any number of chunks.
 fn index_bytes(blocks: u64) -> u64 {
-    blocks
-        .saturating_mul(2)
-        .saturating_add(2)
-        .saturating_mul(BLOCK_BYTES)
+    blocks.saturating_mul(2).saturating_add(2).saturating_mul(BLOCK_BYTES)
 }
 
 #[cfg(test)]

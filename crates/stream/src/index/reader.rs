@@ -34,11 +34,7 @@ pub enum IndexError {
         "{drive}: a range of {chunks} chunks of {chunk_bytes} bytes has no room for an index and \
          a chunk; extend it or omit --index"
     )]
-    NoRoom {
-        drive: String,
-        chunks: u64,
-        chunk_bytes: u32,
-    },
+    NoRoom { drive: String, chunks: u64, chunk_bytes: u32 },
     /// Chunks smaller than an index block.
     #[error(
         "chunks of {chunk_bytes} bytes are too small for an index, whose blocks have \
@@ -60,11 +56,7 @@ pub enum IndexError {
         "{drive}: the recording found there ends at {end}, beyond the drive's {capacity_bytes} \
          bytes: possibly a truncated copy"
     )]
-    Beyond {
-        drive: String,
-        end: u64,
-        capacity_bytes: u64,
-    },
+    Beyond { drive: String, end: u64, capacity_bytes: u64 },
     #[error(transparent)]
     Device(#[from] DeviceFailure),
     #[error(transparent)]
@@ -160,10 +152,7 @@ impl StreamQueue<'_> {
             return Ok(None);
         }
         let mut failed = None;
-        for (at, block) in (address..)
-            .step_by(BLOCK)
-            .zip(bytes.chunks_exact_mut(BLOCK))
-        {
+        for (at, block) in (address..).step_by(BLOCK).zip(bytes.chunks_exact_mut(BLOCK)) {
             if let Err(failure) = self.read_now(at, block, &mut others)? {
                 failed.get_or_insert(failure);
                 block.fill(0);
@@ -181,13 +170,8 @@ pub fn find(
     capacity_bytes: u64,
 ) -> Result<RecordingPart, IndexError> {
     let first = range.first;
-    let none = |drive: &str| IndexError::None {
-        drive: drive.to_owned(),
-        first,
-    };
-    let enough = first
-        .checked_add(2 * BLOCK_BYTES)
-        .is_some_and(|end| end <= capacity_bytes);
+    let none = |drive: &str| IndexError::None { drive: drive.to_owned(), first };
+    let enough = first.checked_add(2 * BLOCK_BYTES).is_some_and(|end| end <= capacity_bytes);
     if !queue.moves_bytes() || !enough || !first.is_multiple_of(SECTOR as u64) {
         return Err(none(queue.name()));
     }
@@ -201,11 +185,7 @@ pub fn find(
     let layout = header.layout;
     let end = layout.data_first + layout.chunks * u64::from(layout.chunk_bytes);
     if end > capacity_bytes {
-        return Err(IndexError::Beyond {
-            drive: queue.name().to_owned(),
-            end,
-            capacity_bytes,
-        });
+        return Err(IndexError::Beyond { drive: queue.name().to_owned(), end, capacity_bytes });
     }
     let spans = read_spans(queue, layout, header.stream)?;
     let (from, to) = run_of(&spans, &header);
@@ -326,9 +306,7 @@ fn read_spans(
         let len = (bytes.len() as u64).min(end - address) as usize;
         queue.read_blocks(address, &mut bytes[..len])?;
         for block in bytes[..len].chunks_exact(BLOCK) {
-            let index = block
-                .first_chunk()
-                .and_then(|block| IndexBlock::decode(block, stream));
+            let index = block.first_chunk().and_then(|block| IndexBlock::decode(block, stream));
             if let Some(index) = index {
                 let span = IndexSpan {
                     first_local: index.first_local,
@@ -359,10 +337,7 @@ fn run_of(spans: &[IndexSpan], header: &RecordingHeader) -> (u64, u64) {
         let newest = spans.len().checked_sub(1);
         spans.iter().position(holds).or(newest)
     } else {
-        spans
-            .first()
-            .filter(|span| span.first_local == 0)
-            .map(|_| 0)
+        spans.first().filter(|span| span.first_local == 0).map(|_| 0)
     };
     let Some(anchor) = anchor else {
         return (0, 0);

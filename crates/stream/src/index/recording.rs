@@ -60,9 +60,7 @@ impl Recording {
             };
             numbered().map(first).max().unwrap_or(0)
         };
-        let to = numbered()
-            .map(|(drive, part)| part.to * drives + drive)
-            .min();
+        let to = numbered().map(|(drive, part)| part.to * drives + drive).min();
         // Header values may be arbitrary: no overflow.
         let durable = numbered()
             .map(|(drive, part)| {
@@ -76,13 +74,7 @@ impl Recording {
         let end = durable.max(ended.flatten().unwrap_or(0)).max(to);
         let begin = first_of(|part| part.begins).min(end);
         let missing = (end - begin) - (to - from.max(begin).min(to));
-        let recording = Recording {
-            from,
-            to,
-            durable,
-            missing,
-            parts,
-        };
+        let recording = Recording { from, to, durable, missing, parts };
         Ok((recording, order))
     }
 
@@ -104,10 +96,7 @@ impl Recording {
     /// unindexed chunks. Drops all up to the last one that is unreadable or has a wrong checksum;
     /// returns their number.
     pub fn trim(&mut self, queues: &mut [StreamQueue<'_>]) -> Result<u64, IndexError> {
-        let cut_off = self
-            .parts
-            .iter()
-            .filter(|part| part.header.ring && !part.header.ended);
+        let cut_off = self.parts.iter().filter(|part| part.header.ring && !part.header.ended);
         // The window counts chunks of the whole stream; drives may differ by one chunk. Chunks that
         // are not known to be durable belong to the new end and are not dropped here.
         let window = cut_off.map(|part| part.header.window_chunks).max();
@@ -140,11 +129,7 @@ impl Recording {
     pub(crate) fn locate(&self, chunk: u64) -> (usize, u64, u64) {
         let drives = self.parts.len().max(1) as u64;
         let (drive, local) = ((chunk % drives) as usize, chunk / drives);
-        (
-            drive,
-            local,
-            self.parts[drive].header.layout.chunk_address(local),
-        )
+        (drive, local, self.parts[drive].header.layout.chunk_address(local))
     }
 }
 

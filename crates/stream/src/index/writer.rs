@@ -139,10 +139,7 @@ impl IndexWriter {
     fn header_write(&mut self) -> BlockWrite {
         let copy = self.header.generation % 2;
         self.header.generation += 1;
-        (
-            self.header.layout.header_address(copy),
-            Box::new(self.header.encode()),
-        )
+        (self.header.layout.header_address(copy), Box::new(self.header.encode()))
     }
 }
 

@@ -16,11 +16,7 @@ impl Recorder<'_, '_> {
             self.checkpoints.cancel_request();
         }
         self.drain()?;
-        let status = if was_stopped {
-            self.registers.stop_status()
-        } else {
-            status
-        };
+        let status = if was_stopped { self.registers.stop_status() } else { status };
         let stopped = status.has(StatusBits::STOPPED);
         let indexed = self.checkpoints.is_indexed();
         let aborted = self.registers.commanded(ControlBits::ABORT);
@@ -40,8 +36,7 @@ impl Recorder<'_, '_> {
         };
         for &stream_bytes in steps {
             let (contiguous_chunks, now) = (self.contiguous_chunks, self.now());
-            self.checkpoints
-                .end(self.queues, contiguous_chunks, stream_bytes, flush, now)?;
+            self.checkpoints.end(self.queues, contiguous_chunks, stream_bytes, flush, now)?;
             self.drain()?;
         }
         Ok(status)
@@ -64,8 +59,7 @@ impl Recorder<'_, '_> {
         self.registers.set_status(status);
         let slots: u64 = self.queues.iter().map(|queue| queue.slots() as u64).sum();
         let backlog =
-            self.pacing
-                .backlog(slots * self.chunk_bytes, bytes, self.buffer_table.as_ref());
+            self.pacing.backlog(slots * self.chunk_bytes, bytes, self.buffer_table.as_ref());
         let durable = self.checkpoints.durable();
         RecordOutcome {
             status: StreamStatus {

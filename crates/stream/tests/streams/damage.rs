@@ -56,10 +56,7 @@ fn verify(
     let mut queues = case.queues(drives);
     let mut recording = case.find(&mut queues).unwrap();
     let what = ReplaySource::Recording(&mut recording);
-    let options = ReplayOptions {
-        keep_going: true,
-        ..ReplayOptions::default()
-    };
+    let options = ReplayOptions { keep_going: true, ..ReplayOptions::default() };
     replay(&mut queues, what, sink, options, registers).unwrap()
 }
 
@@ -239,10 +236,7 @@ fn a_replay_that_checked_nothing_is_not_right() {
     assert!(!replayed.is_right() && replayed.nothing_checked);
     assert!(!replayed.status.status.has(StatusBits::FINISHED));
     // An ended recording of no bytes has nothing to check.
-    let empty = Case {
-        stream_bytes: 0,
-        ..case
-    };
+    let empty = Case { stream_bytes: 0, ..case };
     let drives = empty.drives();
     empty.record(&drives, true).unwrap();
     let replayed = verify(&empty, &drives, &mut DiscardSink, &registers);
@@ -257,10 +251,7 @@ fn an_unreadable_index_block_makes_its_chunks_bad() {
     let mut queues = case.queues(&drives);
     let mut recording = case.find(&mut queues).unwrap();
     drives[0].make_unreadable(2 * BLOCK, 2 * BLOCK);
-    let options = ReplayOptions {
-        keep_going: true,
-        ..ReplayOptions::default()
-    };
+    let options = ReplayOptions { keep_going: true, ..ReplayOptions::default() };
     let what = ReplaySource::Recording(&mut recording);
     let registers = Registers::default();
     let replayed = replay(&mut queues, what, &mut DiscardSink, options, &registers).unwrap();
@@ -281,26 +272,17 @@ fn an_unreadable_oldest_chunk_drops_only_the_old_end_of_a_ring() {
     let address = layout.chunk_address(recording.from / 2);
     drives[(recording.from % 2) as usize].make_unreadable(address, 512);
     let (replayed, out, _) = case.recover(&drives);
-    assert_eq!(
-        replayed.partially_overwritten_chunks,
-        before.partially_overwritten_chunks
-    );
+    assert_eq!(replayed.partially_overwritten_chunks, before.partially_overwritten_chunks);
     assert!(out == whole && replayed.is_right(), "{replayed:?}");
 }
 
 #[test]
 fn a_stopped_recording_reports_only_its_bad_chunk() {
     // No checkpoint before the stop.
-    let case = Case {
-        every_chunks: 1000,
-        ..case(1, 200, 150, false)
-    };
+    let case = Case { every_chunks: 1000, ..case(1, 200, 150, false) };
     let drives = case.drives();
     let (status, _) = case.record_until(&drives, true, 101).unwrap();
-    assert_eq!(
-        (status.chunks, status.status.has(StatusBits::STOPPED)),
-        (101, true)
-    );
+    assert_eq!((status.chunks, status.status.has(StatusBits::STOPPED)), (101, true));
     assert_eq!(status.durable_bytes, 0);
     let recording = case.find(&mut case.queues(&drives)).unwrap();
     assert!(recording.is_whole());
@@ -310,10 +292,7 @@ fn a_stopped_recording_reports_only_its_bad_chunk() {
     let replayed = verify(&case, &drives, &mut out, &Registers::default());
     assert_eq!((replayed.bad_chunks, replayed.checked_chunks), (1, 101));
     assert_eq!(replayed.first_bad.unwrap().chunk, 95);
-    assert_eq!(
-        (replayed.not_durable_chunks, replayed.is_right()),
-        (0, false)
-    );
+    assert_eq!((replayed.not_durable_chunks, replayed.is_right()), (0, false));
 }
 
 /// Accepts no more after a number of chunks, as a full pipe, when the command comes.
@@ -339,32 +318,16 @@ fn a_replay_stopped_in_its_last_chunk_is_not_finished() {
     let case = case(1, 40, 20, false);
     let drives = case.drives();
     case.record(&drives, true).unwrap();
-    for (order, bit) in [
-        (ControlBits::ABORT, "aborted"),
-        (ControlBits::STOP, "stopped"),
-    ] {
+    for (order, bit) in [(ControlBits::ABORT, "aborted"), (ControlBits::STOP, "stopped")] {
         for chunks in [5, 19] {
-            let replayed = verify(
-                &case,
-                &drives,
-                &mut Stuck(chunks, order),
-                &Registers::default(),
-            );
+            let replayed = verify(&case, &drives, &mut Stuck(chunks, order), &Registers::default());
             let status = &replayed.status;
             assert_eq!(status.status.names(), [bit, "last_valid"]);
-            assert_eq!(
-                (status.chunks, status.bytes),
-                (chunks, chunks * SMALL as u64)
-            );
+            assert_eq!((status.chunks, status.bytes), (chunks, chunks * SMALL as u64));
         }
     }
-    let status = verify(
-        &case,
-        &drives,
-        &mut Stuck(20, ControlBits::ABORT),
-        &Registers::default(),
-    )
-    .status;
+    let status =
+        verify(&case, &drives, &mut Stuck(20, ControlBits::ABORT), &Registers::default()).status;
     assert!(status.status.has(StatusBits::FINISHED));
 }
 
@@ -377,25 +340,12 @@ fn slots_smaller_than_a_chunk_are_refused() {
         [StreamQueue::new("drive", target, 9, 512)]
     };
     let registers = Registers::default();
-    let options = RecordOptions {
-        index: index(1),
-        ..RecordOptions::default()
-    };
+    let options = RecordOptions { index: index(1), ..RecordOptions::default() };
     let stream = noise(1, 5 * SMALL);
-    let recorded = record(
-        &mut small(),
-        &case.range(),
-        &mut &stream[..],
-        &options,
-        &registers,
-    );
+    let recorded = record(&mut small(), &case.range(), &mut &stream[..], &options, &registers);
     assert!(matches!(
         recorded,
-        Err(StreamError::SmallSlots {
-            slot_bytes: 512,
-            chunk_bytes: 4096,
-            ..
-        })
+        Err(StreamError::SmallSlots { slot_bytes: 512, chunk_bytes: 4096, .. })
     ));
     case.record(&drives, true).unwrap();
     // The index is read with small slots, and the recording is replayed with larger ones.
@@ -403,12 +353,7 @@ fn slots_smaller_than_a_chunk_are_refused() {
     let mut recording = case.find(&mut queues).unwrap();
     assert!(recording.is_whole());
     let what = ReplaySource::Recording(&mut recording);
-    let replayed = replay(
-        &mut queues,
-        what,
-        &mut DiscardSink,
-        ReplayOptions::default(),
-        &registers,
-    );
+    let replayed =
+        replay(&mut queues, what, &mut DiscardSink, ReplayOptions::default(), &registers);
     assert!(matches!(replayed, Err(StreamError::SmallSlots { .. })));
 }

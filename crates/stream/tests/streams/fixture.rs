@@ -17,9 +17,8 @@ pub(crate) const CHUNK: u32 = 16 << 10;
 
 pub(crate) fn noise(seed: u64, bytes: usize) -> Vec<u8> {
     let mut rng = Rng::new(seed);
-    let mut out: Vec<u8> = (0..bytes.div_ceil(8))
-        .flat_map(|_| rng.next_u64().to_le_bytes())
-        .collect();
+    let mut out: Vec<u8> =
+        (0..bytes.div_ceil(8)).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
     out.truncate(bytes);
     out
 }
@@ -30,9 +29,7 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new() -> Fixture {
-        Fixture {
-            folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
-        }
+        Fixture { folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
     }
 
     pub(crate) fn file(&self, name: &str, chunks: u64) -> String {
@@ -44,11 +41,7 @@ impl Fixture {
 
     pub(crate) fn open(&self, specs: &[&str]) -> Vec<DriveSession> {
         let options = SessionOptions {
-            destroy: specs
-                .iter()
-                .filter_map(|s| s.rsplit('/').next())
-                .map(str::to_owned)
-                .collect(),
+            destroy: specs.iter().filter_map(|s| s.rsplit('/').next()).map(str::to_owned).collect(),
             keep_data: true,
             ..SessionOptions::default()
         };
@@ -59,13 +52,7 @@ impl Fixture {
 }
 
 pub(crate) fn queues(writes: bool) -> QueueOptions {
-    QueueOptions {
-        writes,
-        depth: 8,
-        chunk_bytes: CHUNK,
-        direct: true,
-        calls: IoCalls::Ring,
-    }
+    QueueOptions { writes, depth: 8, chunk_bytes: CHUNK, direct: true, calls: IoCalls::Ring }
 }
 
 pub(crate) fn range(drives: &[DriveSession], first: Option<u64>, last: Option<u64>) -> StreamRange {
@@ -85,10 +72,7 @@ pub(crate) fn put(
     options: &RecordOptions,
     registers: &Registers,
 ) -> RecordOutcome {
-    let options = RecordOptions {
-        min_io_bytes: 512,
-        ..options.clone()
-    };
+    let options = RecordOptions { min_io_bytes: 512, ..options.clone() };
     let mut host = SoftwareHost::new(drives, queues(true));
     let mut streamer = host.streamer().unwrap();
     let recorded = streamer.record(range, source, &options, registers);
@@ -114,30 +98,21 @@ pub(crate) fn get(
     let mut host = SoftwareHost::new(drives, queues(false));
     let mut streamer = host.streamer().unwrap();
     let mut out = Vec::new();
-    let options = ReplayOptions {
-        min_io_bytes: 512,
-        ..ReplayOptions::default()
-    };
+    let options = ReplayOptions { min_io_bytes: 512, ..ReplayOptions::default() };
     let registers = Registers::default();
     let replayed = streamer.replay(range, Some(bytes), &mut out, options, &registers);
     (replayed.unwrap(), out)
 }
 
 fn whole_range() -> RangeRequest {
-    RangeRequest {
-        first: None,
-        last: None,
-        chunk_bytes: CHUNK,
-    }
+    RangeRequest { first: None, last: None, chunk_bytes: CHUNK }
 }
 
 /// Find and replay.
 pub(crate) fn recover(drives: &mut [DriveSession], first: u64) -> (ReplayOutcome, Vec<u8>, bool) {
     let mut host = SoftwareHost::new(drives, queues(false));
-    let searched = StreamRange {
-        first,
-        ..StreamRange::new(&whole_range(), &host.extents()).unwrap()
-    };
+    let searched =
+        StreamRange { first, ..StreamRange::new(&whole_range(), &host.extents()).unwrap() };
     let mut recording = host.find_recording(&searched).unwrap();
     let whole = recording.is_whole();
     let mut streamer = host.streamer().unwrap();
@@ -152,11 +127,7 @@ pub(crate) fn recover(drives: &mut [DriveSession], first: u64) -> (ReplayOutcome
 }
 
 pub(crate) fn index(stream: u8) -> Option<IndexOptions> {
-    Some(IndexOptions {
-        stream: StreamId([stream; 16]),
-        label: "test".to_owned(),
-        began_unix_s: 1,
-    })
+    Some(IndexOptions { stream: StreamId([stream; 16]), label: "test".to_owned(), began_unix_s: 1 })
 }
 
 /// On a file and on a simulated drive.

@@ -29,34 +29,19 @@ fn a_recording_is_replayed_completely_and_nothing_else_is_changed() {
         let stream = noise(2, 10 * CHUNK as usize + 777);
         let part = range(drives, Some(5), Some(40));
         let registers = Registers::default();
-        let status = put(
-            drives,
-            &part,
-            &mut &stream[..],
-            &RecordOptions::default(),
-            &registers,
-        )
-        .status;
-        assert_eq!(
-            status.status.names(),
-            ["finished", "early_last", "last_valid"]
-        );
+        let status =
+            put(drives, &part, &mut &stream[..], &RecordOptions::default(), &registers).status;
+        assert_eq!(status.status.names(), ["finished", "early_last", "last_valid"]);
         assert_eq!(status.bytes, stream.len() as u64);
         assert_eq!(status.beats, (stream.len() as u64).div_ceil(16));
         assert_eq!(status.last_address_written, Some(15 * u64::from(CHUNK)));
-        assert_eq!(
-            registers.last_address_written(),
-            status.last_address_written
-        );
+        assert_eq!(registers.last_address_written(), status.last_address_written);
         assert_eq!(status.chunks, 11);
         assert_eq!(status.source_had_more, Some(false));
         assert!(status.elapsed_ns > 0);
         let (replayed, out) = get(drives, &part, stream.len() as u64);
         assert_eq!(out, stream);
-        assert_eq!(
-            replayed.status.status.names(),
-            ["finished", "early_last", "last_valid"]
-        );
+        assert_eq!(replayed.status.status.names(), ["finished", "early_last", "last_valid"]);
         // The rest is unchanged, except zeroes up to the end of the last block.
         let (_, all) = get(drives, &whole, before.len() as u64);
         let (from, to) = (5 * CHUNK as usize, 5 * CHUNK as usize + stream.len());
@@ -73,10 +58,7 @@ fn a_longer_stream_fills_the_range_and_is_reported() {
     on_each(64, |drives| {
         let stream = noise(3, 12 * CHUNK as usize);
         let part = range(drives, Some(1), Some(4));
-        let options = RecordOptions {
-            ask_for_more: true,
-            ..RecordOptions::default()
-        };
+        let options = RecordOptions { ask_for_more: true, ..RecordOptions::default() };
         let status = take(drives, &part, &stream, &options);
         assert_eq!(status.source_had_more, Some(true));
         assert_eq!(status.chunks, 4);
@@ -116,39 +98,25 @@ impl StreamSource for Ending<'_> {
 
 #[test]
 fn stop_and_abort_end_at_the_reported_last_address() {
-    for (how, bit) in [
-        (ControlBits::STOP, StatusBits::STOPPED),
-        (ControlBits::ABORT, StatusBits::ABORTED),
-    ] {
+    for (how, bit) in
+        [(ControlBits::STOP, StatusBits::STOPPED), (ControlBits::ABORT, StatusBits::ABORTED)]
+    {
         on_each(64, |drives| {
             let old = noise(5, 64 * CHUNK as usize);
             let whole = range(drives, None, Some(63));
             take(drives, &whole, &old, &RecordOptions::default());
             let new = noise(6, 64 * CHUNK as usize);
-            let mut source = Ending {
-                bytes: &new[..],
-                left: 21,
-                how,
-            };
-            let status = put(
-                drives,
-                &whole,
-                &mut source,
-                &RecordOptions::default(),
-                &Registers::default(),
-            )
-            .status;
+            let mut source = Ending { bytes: &new[..], left: 21, how };
+            let status =
+                put(drives, &whole, &mut source, &RecordOptions::default(), &Registers::default())
+                    .status;
             assert!(status.status.has(bit), "{status:?}");
             assert!(!status.status.has(StatusBits::FINISHED));
             let last = status.last_address_written.unwrap();
             assert_eq!(last, 20 * u64::from(CHUNK));
             assert_eq!(
                 status.durable_bytes,
-                if how == ControlBits::ABORT {
-                    status.bytes
-                } else {
-                    0
-                }
+                if how == ControlBits::ABORT { status.bytes } else { 0 }
             );
             let (_, out) = get(drives, &whole, whole.bytes());
             let first_stale = last as usize + CHUNK as usize;
@@ -163,27 +131,12 @@ fn flush_now_makes_completed_chunks_durable() {
     on_each(64, |drives| {
         let stream = noise(7, 40 * CHUNK as usize);
         let whole = range(drives, None, Some(63));
-        let mut source = Ending {
-            bytes: &stream[..],
-            left: 30,
-            how: ControlBits::FLUSH_NOW,
-        };
-        let status = put(
-            drives,
-            &whole,
-            &mut source,
-            &RecordOptions::default(),
-            &Registers::default(),
-        )
-        .status;
-        assert!(
-            status.durable_bytes > 0 && status.durable_bytes < status.bytes,
-            "{status:?}"
-        );
-        let after = RecordOptions {
-            flush_after: true,
-            ..RecordOptions::default()
-        };
+        let mut source = Ending { bytes: &stream[..], left: 30, how: ControlBits::FLUSH_NOW };
+        let status =
+            put(drives, &whole, &mut source, &RecordOptions::default(), &Registers::default())
+                .status;
+        assert!(status.durable_bytes > 0 && status.durable_bytes < status.bytes, "{status:?}");
+        let after = RecordOptions { flush_after: true, ..RecordOptions::default() };
         let status = take(drives, &whole, &stream, &after);
         assert_eq!(status.durable_bytes, status.bytes);
     });
@@ -192,12 +145,9 @@ fn flush_now_makes_completed_chunks_durable() {
 #[test]
 fn an_indexed_recording_is_found_intact() {
     on_each(200, |drives| {
-        for (stream, first, len) in [
-            (1, 0, 90 * CHUNK as usize + 5),
-            (2, 3, 0),
-            (3, 0, 7),
-            (4, 10, 40 * CHUNK as usize),
-        ] {
+        for (stream, first, len) in
+            [(1, 0, 90 * CHUNK as usize + 5), (2, 3, 0), (3, 0, 7), (4, 10, 40 * CHUNK as usize)]
+        {
             let bytes = noise(u64::from(stream), len);
             let part = range(drives, Some(first), Some(150));
             let options = RecordOptions {
@@ -211,10 +161,7 @@ fn an_indexed_recording_is_found_intact() {
             assert_eq!(out, bytes, "stream {stream}");
             assert!(whole, "stream {stream}");
             assert_eq!((replayed.bad_chunks, replayed.not_durable_chunks), (0, 0));
-            assert_eq!(
-                replayed.checked_chunks,
-                (len as u64).div_ceil(u64::from(CHUNK))
-            );
+            assert_eq!(replayed.checked_chunks, (len as u64).div_ceil(u64::from(CHUNK)));
         }
     });
 }
@@ -222,17 +169,9 @@ fn an_indexed_recording_is_found_intact() {
 #[test]
 fn striped_recordings_replay_in_order_for_any_order_of_drives() {
     let fixture = Fixture::new();
-    let files = [
-        fixture.file("one", 60),
-        fixture.file("two", 50),
-        fixture.file("three", 70),
-    ];
+    let files = [fixture.file("one", 60), fixture.file("two", 50), fixture.file("three", 70)];
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
-    let simulated = [
-        "sim:samsung-951",
-        "sim:intel-600p",
-        "sim:samsung-951,seed=3",
-    ];
+    let simulated = ["sim:samsung-951", "sim:intel-600p", "sim:samsung-951,seed=3"];
     for specs in [&names[..], &simulated[..]] {
         let mut drives = fixture.open(specs);
         let stream = noise(10, 101 * CHUNK as usize + 1000);
@@ -269,14 +208,9 @@ fn a_rate_limited_source_is_paced_and_its_backlog_reported() {
         ..RecordOptions::default()
     };
     let bytes = 50_000_000;
-    let status = put(
-        &mut drives,
-        &part,
-        &mut SizedSource::uninit(bytes),
-        &options,
-        &Registers::default(),
-    )
-    .status;
+    let status =
+        put(&mut drives, &part, &mut SizedSource::uninit(bytes), &options, &Registers::default())
+            .status;
     let seconds = status.elapsed_ns as f64 / 1e9;
     assert!((0.5..0.51).contains(&seconds), "{seconds}");
     let backlog = status.backlog.clone().unwrap();
@@ -287,10 +221,7 @@ fn a_rate_limited_source_is_paced_and_its_backlog_reported() {
     );
     assert!(status.is_clean());
     // The offered rate was sustained, in steps of the table.
-    assert!(
-        backlog.sustainable_bytes_per_s as f64 >= 0.99 * rate as f64,
-        "{backlog:?}"
-    );
+    assert!(backlog.sustainable_bytes_per_s as f64 >= 0.99 * rate as f64, "{backlog:?}");
     // More than the drive sustains: beyond its cache (17 GB) it writes 20 MB/s.
     let too_fast = RecordOptions {
         source_rate: Some(SourceRate {
@@ -299,14 +230,9 @@ fn a_rate_limited_source_is_paced_and_its_backlog_reported() {
         }),
         ..RecordOptions::default()
     };
-    let status = put(
-        &mut drives,
-        &part,
-        &mut SizedSource::uninit(bytes),
-        &too_fast,
-        &Registers::default(),
-    )
-    .status;
+    let status =
+        put(&mut drives, &part, &mut SizedSource::uninit(bytes), &too_fast, &Registers::default())
+            .status;
     let backlog = status.backlog.clone().unwrap();
     assert!(status.stalls.count >= 1 && status.stalls.over_deadline > 0 && !status.is_clean());
     assert!(status.stalls.total_ns <= status.elapsed_ns && status.stalls.latest_ns > 1_000_000);

@@ -136,11 +136,7 @@ impl UnrulyTarget {
         match io.op {
             Op::Write => {
                 // A write that fails by power loss may have started.
-                state.cache.push(Cached {
-                    number: state.writes_done,
-                    at,
-                    bytes: buffer.to_vec(),
-                });
+                state.cache.push(Cached { number: state.writes_done, at, bytes: buffer.to_vec() });
                 state.writes_done += 1;
                 state.seen[at..at + len].copy_from_slice(buffer);
             }
@@ -155,10 +151,7 @@ impl UnrulyTarget {
             }
             Op::Discard | Op::WriteZeroes => panic!("a stream has no {}", io.op.name()),
         }
-        Completion {
-            slot: io.slot,
-            result: if dead || unread { -EIO } else { len as i32 },
-        }
+        Completion { slot: io.slot, result: if dead || unread { -EIO } else { len as i32 } }
     }
 }
 
@@ -177,10 +170,7 @@ impl Target for UnrulyTarget {
                 "two I/Os of one address in flight: {io:?} and {:?}",
                 met.map(|other| other.io)
             );
-            self.in_flight.push(InFlight {
-                io: *io,
-                writes_before,
-            });
+            self.in_flight.push(InFlight { io: *io, writes_before });
         }
         Ok(())
     }
@@ -199,11 +189,7 @@ impl Target for UnrulyTarget {
             let chosen = {
                 let rng = &mut self.drive.0.borrow_mut().rng;
                 // Prefer the newest.
-                if rng.below(2) == 0 {
-                    last
-                } else {
-                    rng.below(last + 1)
-                }
+                if rng.below(2) == 0 { last } else { rng.below(last + 1) }
             };
             let next = self.in_flight.remove(chosen as usize);
             let done = self.finish(next);

@@ -18,10 +18,7 @@ fn a_ring_keeps_the_newest() {
     on_each(64, |drives| {
         let stream = noise(4, 11 * CHUNK as usize);
         let part = range(drives, None, Some(3));
-        let options = RecordOptions {
-            ring: true,
-            ..RecordOptions::default()
-        };
+        let options = RecordOptions { ring: true, ..RecordOptions::default() };
         let status = take(drives, &part, &stream, &options);
         assert_eq!((status.chunks, status.bytes), (11, stream.len() as u64));
         assert_eq!(status.last_address_written, Some(2 * u64::from(CHUNK)));
@@ -69,9 +66,7 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn drives(&self) -> Vec<ReorderingDrive> {
         let bytes = self.chunks as usize * SMALL;
-        (0..self.queues as u64)
-            .map(|n| ReorderingDrive::new(self.seed ^ n << 32, bytes))
-            .collect()
+        (0..self.queues as u64).map(|n| ReorderingDrive::new(self.seed ^ n << 32, bytes)).collect()
     }
 
     pub(crate) fn queues(&self, drives: &[ReorderingDrive]) -> Vec<StreamQueue<'static>> {
@@ -84,11 +79,7 @@ impl Case {
     }
 
     pub(crate) fn range(&self) -> StreamRange {
-        let request = RangeRequest {
-            first: None,
-            last: None,
-            chunk_bytes: SMALL as u32,
-        };
+        let request = RangeRequest { first: None, last: None, chunk_bytes: SMALL as u32 };
         let media = |n| DriveExtent {
             drive: format!("drive {n}"),
             capacity_bytes: self.chunks * SMALL as u64,
@@ -128,19 +119,9 @@ impl Case {
         };
         let registers = Registers::default();
         let stream = self.stream();
-        let mut source = Ending {
-            bytes: &stream[..],
-            left: chunks,
-            how: ControlBits::STOP,
-        };
+        let mut source = Ending { bytes: &stream[..], left: chunks, how: ControlBits::STOP };
         let mut queues = self.queues(drives);
-        let recorded = record(
-            &mut queues,
-            &self.range(),
-            &mut source,
-            &options,
-            &registers,
-        );
+        let recorded = record(&mut queues, &self.range(), &mut source, &options, &registers);
         match recorded {
             Ok(recorded) => Some((recorded.status, registers)),
             Err(error) => {

@@ -8,22 +8,9 @@ fn endpoint_names_are_parsed() {
     assert_eq!(parse("unix:/run/x"), Endpoint::Unix("/run/x".into()));
     assert_eq!(parse("unix-listen:x"), Endpoint::UnixListen("x".into()));
     assert_eq!(parse("tcp:[::1]:80"), Endpoint::Tcp("[::1]:80".into()));
-    assert_eq!(
-        parse("tcp-listen:localhost:1"),
-        Endpoint::TcpListen("localhost:1".into())
-    );
-    for wrong in [
-        "",
-        "tcp:",
-        "tcp:host",
-        "tcp:host:port",
-        "tcp:host:70000",
-        "unix:",
-    ] {
-        assert!(
-            matches!(Endpoint::parse(wrong), Err(EndpointError::Name { .. })),
-            "{wrong}"
-        );
+    assert_eq!(parse("tcp-listen:localhost:1"), Endpoint::TcpListen("localhost:1".into()));
+    for wrong in ["", "tcp:", "tcp:host", "tcp:host:port", "tcp:host:70000", "unix:"] {
+        assert!(matches!(Endpoint::parse(wrong), Err(EndpointError::Name { .. })), "{wrong}");
     }
 }
 
@@ -33,10 +20,7 @@ fn existing_files_are_not_overwritten() {
     let path = folder.path().join("stream");
     let endpoint = Endpoint::File(path.clone());
     endpoint.open_sink().unwrap();
-    assert!(matches!(
-        endpoint.open_sink(),
-        Err(EndpointError::Exists { .. })
-    ));
+    assert!(matches!(endpoint.open_sink(), Err(EndpointError::Exists { .. })));
     assert!(Endpoint::File("/dev/null".into()).open_sink().is_ok());
 }
 

@@ -46,38 +46,23 @@ fn a_stream_is_checked_from_its_first_byte() {
     last[100] ^= 1;
     sink.put(&last, &Registers::default()).unwrap();
     let found = sink.findings(None);
-    assert_eq!(
-        (found.beats, found.wrong_beats, found.wrong_chunks),
-        (738, 1, 1)
-    );
+    assert_eq!((found.beats, found.wrong_beats, found.wrong_chunks), (738, 1, 1));
     assert_eq!(found.first.map(|first| first.beat), Some(1024 + 6));
-    assert!(matches!(
-        found.diagnosis().cloned(),
-        Some(Diagnosis::BitFlip { beat: 1030, .. })
-    ));
+    assert!(matches!(found.diagnosis().cloned(), Some(Diagnosis::BitFlip { beat: 1030, .. })));
 }
 
 #[test]
 fn mismatches_are_diagnosed() {
     let mut old = stream(1, 40_000);
     let new = stream(2, 40_000);
-    assert_eq!(
-        check(2, &old, 40_000).diagnosis().cloned(),
-        Some(Diagnosis::WrongSeed(1))
-    );
+    assert_eq!(check(2, &old, 40_000).diagnosis().cloned(), Some(Diagnosis::WrongSeed(1)));
     // The third chunk was not written.
     old[..16_384].copy_from_slice(&new[..16_384]);
     old[24_576..].copy_from_slice(&new[24_576..]);
     let found = check(2, &old, 40_000);
-    assert_eq!(
-        found.diagnosis().cloned(),
-        Some(Diagnosis::Whole(DataOrigin::Seed(1)))
-    );
+    assert_eq!(found.diagnosis().cloned(), Some(Diagnosis::Whole(DataOrigin::Seed(1))));
     assert_eq!(found.first.map(|m| m.beat), Some(1024));
     assert_eq!((found.wrong_beats, found.wrong_chunks), (512, 1));
     let short = check(2, &new[..30_000], 40_000);
-    assert!(
-        matches!(short.diagnosis(), Some(Diagnosis::Short { .. })),
-        "{short:?}"
-    );
+    assert!(matches!(short.diagnosis(), Some(Diagnosis::Short { .. })), "{short:?}");
 }

@@ -37,11 +37,7 @@ impl Target for Silent {
         out: &mut Vec<Completion>,
     ) -> Result<(), TargetError> {
         match self.answers {
-            true => out.extend(
-                self.slots
-                    .drain(..)
-                    .map(|slot| Completion { slot, result: 512 }),
-            ),
+            true => out.extend(self.slots.drain(..).map(|slot| Completion { slot, result: 512 })),
             false => self.now = self.now.max(until),
         }
         Ok(())
@@ -58,9 +54,7 @@ fn a_drive_that_never_answers_is_given_up_after_the_timeout() {
     let mut queue =
         StreamQueue::new("silent", &mut drive, 2, 8192).with_io_timeout(Nanos::from_secs(240));
     // Idle time does not count.
-    queue
-        .wait_until(Nanos::from_secs(1000), &mut ended)
-        .unwrap();
+    queue.wait_until(Nanos::from_secs(1000), &mut ended).unwrap();
     let slot = queue.take_slot().unwrap();
     queue.submit(slot, None, Op::Read, 0, 512).unwrap();
     queue.reap(1, Nanos::from_secs(1239), &mut ended).unwrap();
@@ -72,20 +66,12 @@ fn a_drive_that_never_answers_is_given_up_after_the_timeout() {
         matches!(error, TargetError::Unanswered { ios: 1, waited, .. } if waited == Nanos::from_secs(240)),
         "{error}"
     );
-    assert!(
-        error
-            .to_string()
-            .starts_with("silent: no answer to 1 I/Os for 240 s"),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("silent: no answer to 1 I/Os for 240 s"), "{error}");
 }
 
 #[test]
 fn an_answer_after_the_timeout_counts_where_the_clock_jumped() {
-    let mut drive = Silent {
-        answers: true,
-        ..Silent::default()
-    };
+    let mut drive = Silent { answers: true, ..Silent::default() };
     let mut ended = Vec::new();
     let mut queue =
         StreamQueue::new("resumed", &mut drive, 2, 8192).with_io_timeout(Nanos::from_secs(240));

@@ -2,11 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn media(capacity_bytes: u64) -> DriveExtent {
-    DriveExtent {
-        drive: "drive".to_owned(),
-        capacity_bytes,
-        min_io_bytes: 512,
-    }
+    DriveExtent { drive: "drive".to_owned(), capacity_bytes, min_io_bytes: 512 }
 }
 
 fn range(
@@ -15,11 +11,7 @@ fn range(
     chunk_bytes: u32,
     capacity_bytes: u64,
 ) -> Result<StreamRange, RangeError> {
-    let request = RangeRequest {
-        first,
-        last,
-        chunk_bytes,
-    };
+    let request = RangeRequest { first, last, chunk_bytes };
     StreamRange::new(&request, &[media(capacity_bytes)])
 }
 
@@ -32,48 +24,23 @@ fn the_default_range_is_all_whole_chunks() {
 #[test]
 fn each_range_error_has_its_status_bit() {
     let bit = |result: Result<StreamRange, RangeError>| result.unwrap_err().status();
-    assert_eq!(
-        bit(range(Some(1), None, 4096, 1 << 20)),
-        StatusBits::UNALIGNED
-    );
-    assert_eq!(
-        bit(range(None, Some(100), 4096, 1 << 20)),
-        StatusBits::UNALIGNED
-    );
-    assert_eq!(
-        bit(range(Some(8192), Some(4096), 4096, 1 << 20)),
-        StatusBits::FIRST_AFTER_LAST
-    );
-    assert_eq!(
-        bit(range(None, Some(1 << 20), 4096, 1 << 20)),
-        StatusBits::OUT_OF_RANGE
-    );
-    assert_eq!(
-        bit(range(Some(1 << 20), None, 4096, 1 << 20)),
-        StatusBits::OUT_OF_RANGE
-    );
+    assert_eq!(bit(range(Some(1), None, 4096, 1 << 20)), StatusBits::UNALIGNED);
+    assert_eq!(bit(range(None, Some(100), 4096, 1 << 20)), StatusBits::UNALIGNED);
+    assert_eq!(bit(range(Some(8192), Some(4096), 4096, 1 << 20)), StatusBits::FIRST_AFTER_LAST);
+    assert_eq!(bit(range(None, Some(1 << 20), 4096, 1 << 20)), StatusBits::OUT_OF_RANGE);
+    assert_eq!(bit(range(Some(1 << 20), None, 4096, 1 << 20)), StatusBits::OUT_OF_RANGE);
     assert_eq!(bit(range(None, None, 4096, 4095)), StatusBits::OUT_OF_RANGE);
     assert_eq!(bit(range(None, None, 1000, 1 << 20)), StatusBits::UNALIGNED);
     assert_eq!(bit(range(None, None, 0, 1 << 20)), StatusBits::UNALIGNED);
-    assert_eq!(
-        bit(range(None, None, 8 << 20, 1 << 30)),
-        StatusBits::UNALIGNED
-    );
+    assert_eq!(bit(range(None, None, 8 << 20, 1 << 30)), StatusBits::UNALIGNED);
     assert!(range(None, Some((1 << 20) - 4096), 4096, 1 << 20).is_ok());
 }
 
 #[test]
 fn the_smallest_of_several_drives_decides() {
-    let request = RangeRequest {
-        first: None,
-        last: None,
-        chunk_bytes: 4096,
-    };
+    let request = RangeRequest { first: None, last: None, chunk_bytes: 4096 };
     let both = StreamRange::new(&request, &[media(1 << 20), media(1 << 16)]).unwrap();
-    assert_eq!(
-        (both.drives, both.last, both.chunks()),
-        (2, (1 << 16) - 4096, 32)
-    );
+    assert_eq!((both.drives, both.last, both.chunks()), (2, (1 << 16) - 4096, 32));
     assert_eq!(both.locate(0), (0, 0));
     assert_eq!(both.locate(3), (1, 4096));
     assert_eq!(both.locate(32), (0, 0));

@@ -25,10 +25,7 @@ fn a_slow_source_returns_before_the_chunk_is_full() {
     }
     // A requested flush ends the wait earlier.
     registers.command(ControlBits::FLUSH_NOW);
-    assert_eq!(
-        source.fill(&mut chunk, &registers).unwrap(),
-        FillResult::default()
-    );
+    assert_eq!(source.fill(&mut chunk, &registers).unwrap(), FillResult::default());
 }
 
 /// A reset socket delivers the data it has and fails at the next request: in the same call, if

@@ -15,11 +15,7 @@ use crate::source::{DiscardSink, FillResult};
 const CHUNK: u64 = DEFAULT_CHUNK_BYTES as u64;
 
 fn extent(drive: &str) -> DriveExtent {
-    DriveExtent {
-        drive: drive.to_owned(),
-        capacity_bytes: 64 * CHUNK,
-        min_io_bytes: 512,
-    }
+    DriveExtent { drive: drive.to_owned(), capacity_bytes: 64 * CHUNK, min_io_bytes: 512 }
 }
 
 fn streamer() -> SoftwareStreamer<'static> {
@@ -37,10 +33,7 @@ fn the_first_option_that_is_not_supported_is_named() {
             began_unix_s: 0,
         }),
         checkpoint_bytes: Some(1),
-        source_rate: Some(SourceRate {
-            rate_bytes_per_s: 1,
-            deadline: None,
-        }),
+        source_rate: Some(SourceRate { rate_bytes_per_s: 1, deadline: None }),
         buffer_table: true,
         ..RecordOptions::default()
     };
@@ -60,9 +53,7 @@ fn the_first_option_that_is_not_supported_is_named() {
         supported.push(option);
     }
     all.check_supported("core", &supported).unwrap();
-    RecordOptions::default()
-        .check_supported("core", &[])
-        .unwrap();
+    RecordOptions::default().check_supported("core", &[]).unwrap();
 }
 
 #[test]
@@ -129,10 +120,7 @@ impl StreamSource for Stopping {
         if self.0 == 2 {
             registers.command(ControlBits::STOP);
         }
-        Ok(FillResult {
-            bytes: chunk.len(),
-            last: false,
-        })
+        Ok(FillResult { bytes: chunk.len(), last: false })
     }
 
     fn has_more(&mut self, _: bool, _: &Registers) -> io::Result<Option<bool>> {
@@ -144,18 +132,11 @@ impl StreamSource for Stopping {
 fn an_abort_behind_a_stop_flushes() {
     let registers = Registers::default();
     let inner = NullTarget::new(4);
-    let target = AbortsBehindStop {
-        inner,
-        registers: &registers,
-    };
+    let target = AbortsBehindStop { inner, registers: &registers };
     let queue = StreamQueue::new("a", target, 4, DEFAULT_CHUNK_BYTES);
     let mut streamer = SoftwareStreamer::new(vec![queue], vec![extent("a")]);
-    let range = StreamRange {
-        first: 0,
-        last: 9 * CHUNK,
-        chunk_bytes: DEFAULT_CHUNK_BYTES,
-        drives: 1,
-    };
+    let range =
+        StreamRange { first: 0, last: 9 * CHUNK, chunk_bytes: DEFAULT_CHUNK_BYTES, drives: 1 };
     let options = RecordOptions::default();
     let recorded = streamer.record(&range, &mut Stopping(0), &options, &registers);
     let status = recorded.unwrap().status;
@@ -169,11 +150,7 @@ fn a_chunk_is_read_from_its_drive() {
     let mut streamer = streamer();
     assert_eq!(streamer.name(), "a, b");
     assert!(!streamer.moves_bytes());
-    let chunk = DriveChunk {
-        drive: 1,
-        address: 7 * CHUNK,
-        chunk_bytes: DEFAULT_CHUNK_BYTES,
-    };
+    let chunk = DriveChunk { drive: 1, address: 7 * CHUNK, chunk_bytes: DEFAULT_CHUNK_BYTES };
     let mut read = |bytes| {
         let options = ReplayOptions::default();
         let registers = Registers::default();

@@ -67,10 +67,7 @@ fn check_logs(cells: &[Cell]) -> Result<(), SuiteError> {
 }
 
 fn refused(cell: &Cell, why: &str) -> SuiteError {
-    SuiteError::Cell {
-        cell: cell.plan.id.clone(),
-        source: PlanError::Invalid(why.to_owned()),
-    }
+    SuiteError::Cell { cell: cell.plan.id.clone(), source: PlanError::Invalid(why.to_owned()) }
 }
 
 fn overlap(a: &Workload, b: &Workload) -> bool {
@@ -82,10 +79,7 @@ fn overlap(a: &Workload, b: &Workload) -> bool {
 /// From the first byte that its threads may access to the last.
 fn reach(workload: &Workload) -> Region {
     if workload.segments.is_some() {
-        return Region {
-            offset_bytes: 0,
-            size_bytes: u64::MAX,
-        };
+        return Region { offset_bytes: 0, size_bytes: u64::MAX };
     }
     let (first, last) = (workload.region(0), workload.region(workload.numjobs - 1));
     Region {

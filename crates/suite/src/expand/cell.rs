@@ -61,17 +61,11 @@ fn axis_texts(axes: &[(String, String)]) -> Vec<String> {
 }
 
 fn point(step: &SuiteStep) -> Option<PointPlan> {
-    step.point().map(|point| PointPlan {
-        of: point.of.clone(),
-        which: point.which,
-    })
+    step.point().map(|point| PointPlan { of: point.of.clone(), which: point.which })
 }
 
 fn load(step: &SuiteStep, combination: &Combination) -> Option<OfferedLoad> {
-    Some(OfferedLoad {
-        of: step.load_of.clone()?,
-        percent: combination.load_percent?,
-    })
+    Some(OfferedLoad { of: step.load_of.clone()?, percent: combination.load_percent? })
 }
 
 impl RunPlan {
@@ -128,10 +122,7 @@ impl RunPlan {
         options: &JobOptions,
         skip: Option<String>,
     ) -> Result<Planned, PlanError> {
-        let mut planned = Planned {
-            skip,
-            ..Planned::default()
-        };
+        let mut planned = Planned { skip, ..Planned::default() };
         let mut options = options.clone();
         if let Some(engine) = self.parameters.get(ENGINE)
             && options.engine.as_deref() != Some("sync")
@@ -169,10 +160,7 @@ impl RunPlan {
                     block_bytes,
                     ..
                 }) if is_mix_below_block(options, size_bytes, block_bytes) => {
-                    let unsupported = UnsupportedBlockSize {
-                        size_bytes,
-                        block_bytes,
-                    };
+                    let unsupported = UnsupportedBlockSize { size_bytes, block_bytes };
                     *skip = Some(unsupported.to_string());
                     planned.unsupported_block = Some(unsupported);
                 }
@@ -215,14 +203,8 @@ impl RunPlan {
         let leads = combination.job.as_ref().is_none_or(|job| job.number == 0);
         let options = &self.options(step, combination, &name.id);
         let planned = self.workloads(step, on, drives, combination, options, skip);
-        let Planned {
-            mut workloads,
-            skip,
-            unsupported_block,
-        } = planned.map_err(|source| SuiteError::Cell {
-            cell: name.id.clone(),
-            source,
-        })?;
+        let Planned { mut workloads, skip, unsupported_block } =
+            planned.map_err(|source| SuiteError::Cell { cell: name.id.clone(), source })?;
         let first = workloads.first();
         let workload = describe_in_step(first, options, step, combination, holds);
         let view = step.view.or_else(|| trace_view(first));
@@ -272,9 +254,7 @@ impl RunPlan {
 impl StepOnDrive<'_> {
     fn rounds(&self) -> Result<Option<RoundCriterion>, SuiteError> {
         let rounds = self.step.rounds();
-        rounds
-            .map(|rounds| self.round_criterion(rounds))
-            .transpose()
+        rounds.map(|rounds| self.round_criterion(rounds)).transpose()
     }
 
     fn start_rule(&self) -> Result<Option<StartRule>, SuiteError> {
@@ -290,38 +270,27 @@ impl StepOnDrive<'_> {
     }
 
     fn simulated_host(&self, is_simulated: bool) -> Result<Option<SimulatedHost>, SuiteError> {
-        let StepWork::Concurrent {
-            simulated_host: Some(host),
-            ..
-        } = &self.step.work
-        else {
+        let StepWork::Concurrent { simulated_host: Some(host), .. } = &self.step.work else {
             return Ok(None);
         };
         if !is_simulated {
             return Ok(None);
         }
-        let (processors, uplink) = (
-            self.substitute(&host.processors),
-            self.substitute(&host.uplink),
-        );
+        let (processors, uplink) =
+            (self.substitute(&host.processors), self.substitute(&host.uplink));
         let whole = processors.parse().ok().filter(|number| *number > 0);
         let bytes = match uplink == NO_UPLINK {
             true => None,
-            false => Some(
-                parse_size(&uplink)
-                    .ok()
-                    .filter(|bytes| *bytes > 0)
-                    .ok_or_else(|| {
-                        let why = "bytes per second, such as 4g, or none";
-                        self.failed(&format!("simulated_host.uplink = {uplink:?}: {why}"))
-                    })?,
-            ),
+            false => {
+                Some(parse_size(&uplink).ok().filter(|bytes| *bytes > 0).ok_or_else(|| {
+                    let why = "bytes per second, such as 4g, or none";
+                    self.failed(&format!("simulated_host.uplink = {uplink:?}: {why}"))
+                })?)
+            }
         };
         let wrong = || {
             let why = "a whole number from 1";
-            self.failed(&format!(
-                "simulated_host.processors = {processors:?}: {why}"
-            ))
+            self.failed(&format!("simulated_host.processors = {processors:?}: {why}"))
         };
         Ok(Some(SimulatedHost {
             processors: whole.ok_or_else(wrong)?,
@@ -338,9 +307,7 @@ impl StepOnDrive<'_> {
             let text = self.resolve(text);
             parse_duration(&text).map_err(|e| self.failed(&format!("deadlines: {e}")))
         });
-        let mut ns: Vec<u64> = spans
-            .map(|span| Ok(span?.0))
-            .collect::<Result<_, SuiteError>>()?;
+        let mut ns: Vec<u64> = spans.map(|span| Ok(span?.0)).collect::<Result<_, SuiteError>>()?;
         ns.sort_unstable();
         ns.dedup();
         Ok(ns)
@@ -350,28 +317,20 @@ impl StepOnDrive<'_> {
         let Some(point) = self.step.point() else {
             return Ok(None);
         };
-        Ok(Some(PointRule {
-            limit: self.duration(&point.limit)?,
-            options: options.clone(),
-        }))
+        Ok(Some(PointRule { limit: self.duration(&point.limit)?, options: options.clone() }))
     }
 
     pub(super) fn end_rule(&self) -> Result<EndRule, SuiteError> {
         match &self.step.work {
-            StepWork::Soak {
-                end: SoakEnd::Which(which),
-                ..
-            } => EndRule::parse(&self.substitute(which)).map_err(|why| self.failed(&why)),
+            StepWork::Soak { end: SoakEnd::Which(which), .. } => {
+                EndRule::parse(&self.substitute(which)).map_err(|why| self.failed(&why))
+            }
             _ => Ok(EndRule::First),
         }
     }
 
     fn stop_rule(&self) -> Result<Option<StopRule>, SuiteError> {
-        let StepWork::Soak {
-            end: SoakEnd::Settled(until),
-            ..
-        } = &self.step.work
-        else {
+        let StepWork::Soak { end: SoakEnd::Settled(until), .. } = &self.step.work else {
             return Ok(None);
         };
         Ok(Some(StopRule {

@@ -50,20 +50,14 @@ pub(super) struct Combination {
 
 /// Threads for a total queue depth: the most that divide it evenly.
 fn threads_for_depth(depth: u32, most_threads: u32) -> u32 {
-    (1..=most_threads.min(depth))
-        .rev()
-        .find(|threads| depth.is_multiple_of(*threads))
-        .unwrap_or(1)
+    (1..=most_threads.min(depth)).rev().find(|threads| depth.is_multiple_of(*threads)).unwrap_or(1)
 }
 
 /// Assigns consecutive areas to streams of different lengths, as in the sweep of the MLE NVMe
 /// Streamer brief: a stream that overwrote the previous one would be read from where the drive
 /// moved that data.
 fn lay_out_streams(combinations: &mut [Combination], capacity_bytes: u64) -> Result<(), String> {
-    let fits = |at: u64, bytes| {
-        at.checked_add(bytes)
-            .is_some_and(|end| end <= capacity_bytes)
-    };
+    let fits = |at: u64, bytes| at.checked_add(bytes).is_some_and(|end| end <= capacity_bytes);
     let mut offsets: BTreeMap<u64, u64> = BTreeMap::new();
     let mut next = None;
     for combination in combinations {
@@ -102,16 +96,12 @@ fn bursts_span(options: &JobOptions, bursts: u32) -> Result<Nanos, String> {
     let idle = duration("thinktime", &options.thinktime)?;
     let cycle = active.0.checked_add(idle.0);
     let span = cycle.and_then(|cycle| cycle.checked_mul(bursts.into()));
-    span.map(Nanos)
-        .ok_or_else(|| format!("bursts = {bursts}: longer than 584 years"))
+    span.map(Nanos).ok_or_else(|| format!("bursts = {bursts}: longer than 584 years"))
 }
 
 /// With replacement two passes would leave 13.5 % of the blocks unwritten.
 fn cover_whole_area(options: &mut JobOptions) {
-    let one_size = options
-        .bs
-        .as_ref()
-        .is_none_or(|bs| !bs.contains([':', ',', '/']));
+    let one_size = options.bs.as_ref().is_none_or(|bs| !bs.contains([':', ',', '/']));
     let zoned = options.zonesize.is_some() || options.blockalign.is_some();
     if options.rw.as_deref() == Some("randwrite") && one_size && !zoned {
         let distribution = &mut options.random_distribution;
@@ -152,9 +142,7 @@ fn set_depth(
     if let Some(all) = suite_option(own, "in_flight", |&n: &u32| n > 0, ABOVE_0)? {
         let threads = options.numjobs.unwrap_or(1);
         if threads == 0 || !all.is_multiple_of(threads) {
-            return Err(format!(
-                "in_flight = {all} is no multiple of numjobs = {threads}"
-            ));
+            return Err(format!("in_flight = {all} is no multiple of numjobs = {threads}"));
         }
         options.iodepth = Some(all / threads);
     }
@@ -187,8 +175,7 @@ impl StepOnDrive<'_> {
             let values = self.list(option.option, option.values)?;
             // Counted before they are made: a few lists of a hundred values each make more than
             // fits into memory.
-            self.plan
-                .check_count(choices.len() as u128 * values.len() as u128)?;
+            self.plan.check_count(choices.len() as u128 * values.len() as u128)?;
             let extended = choices.iter().flat_map(|chosen| {
                 let with =
                     |value: &toml::Value| [chosen.as_slice(), &[(option, value.clone())]].concat();
@@ -197,8 +184,7 @@ impl StepOnDrive<'_> {
             choices = extended.collect();
         }
         let jobs = self.jobs();
-        self.plan
-            .check_count(choices.len() as u128 * jobs.len() as u128)?;
+        self.plan.check_count(choices.len() as u128 * jobs.len() as u128)?;
         let combinations = choices.iter().flat_map(|chosen| {
             let jobs = jobs.iter();
             jobs.map(|job| self.combination(chosen, job.as_ref()))
@@ -265,9 +251,8 @@ impl StepOnDrive<'_> {
         for (key, value) in &mut table {
             *value = typed_option(key, value)?;
         }
-        let mut options: JobOptions = table
-            .try_into()
-            .map_err(|e: toml::de::Error| e.to_string())?;
+        let mut options: JobOptions =
+            table.try_into().map_err(|e: toml::de::Error| e.to_string())?;
         let seed_given = options.seed.is_some();
         options.seed = options.seed.or(Some(self.plan.seed));
         if self.step.kind() == CellKind::Prepare {
@@ -280,10 +265,7 @@ impl StepOnDrive<'_> {
             let span = bursts_span(&options, bursts)?;
             options.runtime = Some(format!("{}ns", span.0));
         }
-        let (is_share, share) = (
-            |&p: &f64| p > 0.0 && p <= 1000.0,
-            "a share in percent, above 0",
-        );
+        let (is_share, share) = (|&p: &f64| p > 0.0 && p <= 1000.0, "a share in percent, above 0");
         let load_percent = suite_option(&own, "load_pct", is_share, share)?;
         if load_percent.is_some() {
             // A placeholder until the saturated rate is measured.
@@ -293,13 +275,10 @@ impl StepOnDrive<'_> {
         let power_state = suite_option(&own, "power_state", |&state: &u8| state < 32, states)?;
         let skip = self.differs_when_shrunk(&options, stream_bytes.is_some());
         let axes = chosen.iter();
-        let own_axes = axes
-            .clone()
-            .filter(|(option, _)| option.job.is_none() || option.job == name);
+        let own_axes =
+            axes.clone().filter(|(option, _)| option.job.is_none() || option.job == name);
         Ok(Combination {
-            axes: axes
-                .map(|(option, value)| (option.axis(), toml_text(value)))
-                .collect(),
+            axes: axes.map(|(option, value)| (option.axis(), toml_text(value))).collect(),
             own_axes: own_axes
                 .map(|(option, value)| (option.option.to_owned(), toml_text(value)))
                 .collect(),
@@ -328,9 +307,7 @@ impl StepOnDrive<'_> {
         let text = self.resolve(repeats);
         let repeats = text.parse().ok().filter(|n| (1..=MAX_ROUNDS).contains(n));
         repeats.ok_or_else(|| {
-            self.failed(&format!(
-                "repeats = {text:?}: a whole number from 1 to {MAX_ROUNDS}"
-            ))
+            self.failed(&format!("repeats = {text:?}: a whole number from 1 to {MAX_ROUNDS}"))
         })
     }
 
@@ -341,12 +318,7 @@ impl StepOnDrive<'_> {
             None => (most, false),
         };
         let repeated = self.step.rounds().is_some() || self.step.repeats.is_some();
-        repeated.then_some(Round {
-            number,
-            most,
-            window,
-            tracked,
-        })
+        repeated.then_some(Round { number, most, window, tracked })
     }
 
     pub(super) fn idle_before(&self, first: bool) -> Result<Nanos, SuiteError> {

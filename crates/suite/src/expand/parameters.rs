@@ -16,9 +16,8 @@ pub(super) fn parameters(
     set: &[(String, String)],
 ) -> Result<BTreeMap<String, String>, SuiteError> {
     let defaults = suite.parameters.iter();
-    let mut values: BTreeMap<String, String> = defaults
-        .map(|(key, parameter)| (key.clone(), parameter.default.clone()))
-        .collect();
+    let mut values: BTreeMap<String, String> =
+        defaults.map(|(key, parameter)| (key.clone(), parameter.default.clone())).collect();
     let mut engine = None;
     for (key, value) in set {
         if key == ENGINE && !values.contains_key(key) {

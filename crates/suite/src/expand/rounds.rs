@@ -34,9 +34,7 @@ impl StepOnDrive<'_> {
         let text = self.resolve(&rounds.dwell);
         let dwell = text.trim().parse().ok();
         let dwell = dwell.filter(|dwell| *dwell <= MAX_ROUNDS).ok_or_else(|| {
-            self.failed(&format!(
-                "dwell = {text:?}: a whole number from 0 to {MAX_ROUNDS}"
-            ))
+            self.failed(&format!("dwell = {text:?}: a whole number from 0 to {MAX_ROUNDS}"))
         })?;
         let window = rounds.window as usize;
         let text = self.substitute(&rounds.rule);
@@ -46,11 +44,7 @@ impl StepOnDrive<'_> {
                 range_pct: rounds.range_pct,
                 excursion_pct: rounds.excursion_pct,
             };
-            return Ok(RoundCriterion {
-                rule,
-                dwell,
-                figure: rounds.figure,
-            });
+            return Ok(RoundCriterion { rule, dwell, figure: rounds.figure });
         }
         let (figure, rule) = SteadyRule::from_fio(text.trim(), window)
             .map_err(|e| self.failed(&format!("{e}; or `{SNIA}` for SNIA's rule")))?;
@@ -71,16 +65,15 @@ impl StepOnDrive<'_> {
         let window = rounds.window;
         let least = u64::from(window) + u64::from(dwell);
         let most = text.parse().ok();
-        most.filter(|most| *most <= MAX_ROUNDS && u64::from(*most) >= least)
-            .ok_or_else(|| {
-                let of = match dwell {
-                    0 => "the window".to_owned(),
-                    dwell => format!("a window of {window} and a dwell of {dwell}"),
-                };
-                self.failed(&format!(
-                    "rounds = {text:?}: a whole number from {least} ({of}) to {MAX_ROUNDS}"
-                ))
-            })
+        most.filter(|most| *most <= MAX_ROUNDS && u64::from(*most) >= least).ok_or_else(|| {
+            let of = match dwell {
+                0 => "the window".to_owned(),
+                dwell => format!("a window of {window} and a dwell of {dwell}"),
+            };
+            self.failed(&format!(
+                "rounds = {text:?}: a whole number from {least} ({of}) to {MAX_ROUNDS}"
+            ))
+        })
     }
 
     /// Without a tracked combination, steady state is never evaluated.
@@ -94,9 +87,8 @@ impl StepOnDrive<'_> {
             return Ok(());
         }
         let wanted = rounds.track.iter();
-        let wanted: Vec<String> = wanted
-            .map(|(key, value)| format!("{key}={}", self.resolve(value)))
-            .collect();
+        let wanted: Vec<String> =
+            wanted.map(|(key, value)| format!("{key}={}", self.resolve(value))).collect();
         Err(self.failed(&format!(
             "tracks {}, which is not among its combinations: add it to the matrix (--set)",
             wanted.join(", ")

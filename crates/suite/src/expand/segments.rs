@@ -22,9 +22,7 @@ pub(super) fn segments(cell: Cell, ends: EndRule) -> Vec<Cell> {
     let is_soak = cell.plan.kind == CellKind::Soak && cell.until.is_none();
     let by_both = ends == EndRule::Last;
     let bytes = workload.planned_bytes().filter(|_| by_both);
-    let runtime = workload
-        .runtime
-        .filter(|_| is_soak && (by_both || workload.io_bytes.is_none()));
+    let runtime = workload.runtime.filter(|_| is_soak && (by_both || workload.io_bytes.is_none()));
     let Some(runtime) = runtime.filter(|runtime| by_both || *runtime > SEGMENT) else {
         return vec![cell];
     };
@@ -67,12 +65,8 @@ pub(super) fn segments(cell: Cell, ends: EndRule) -> Vec<Cell> {
             part.plan.idle_ns = 0;
             part.drop_cache = false;
         }
-        part.plan.segment = Some(Segment {
-            of: cell.plan.id.clone(),
-            number,
-            count,
-            written_bytes,
-        });
+        part.plan.segment =
+            Some(Segment { of: cell.plan.id.clone(), number, count, written_bytes });
         part.plan.id = format!("{}/segment={number}", cell.plan.id);
         part
     });

@@ -28,10 +28,7 @@ const BUFFERS: u64 = 4;
 /// measure nothing else than what differs.
 pub(super) fn check(suite: &Suite, drives: &[DriveSession]) -> Result<(), SuiteError> {
     let times = |drive: &DriveSession| drive.info().shrunk.map_or(1, |shrunk| shrunk.times);
-    match drives
-        .iter()
-        .find(|drive| times(drive) != times(&drives[0]))
-    {
+    match drives.iter().find(|drive| times(drive) != times(&drives[0])) {
         None => {}
         Some(other) => {
             return Err(SuiteError::ShrunkApart {
@@ -41,20 +38,13 @@ pub(super) fn check(suite: &Suite, drives: &[DriveSession]) -> Result<(), SuiteE
     }
     let why = if suite.steps.iter().any(SuiteStep::settles) {
         "heat, which spreads faster in a drive with shrink="
-    } else if suite
-        .steps
-        .iter()
-        .any(|step| step.job.contains_key("bursts"))
-    {
+    } else if suite.steps.iter().any(|step| step.job.contains_key("bursts")) {
         "bursts of writes, of which the write buffer takes more in a drive with shrink="
     } else {
         return Ok(());
     };
     match drives.first().and_then(|drive| drive.info().shrunk) {
-        Some(_) => Err(SuiteError::Shrunk {
-            suite: suite.name.clone(),
-            why,
-        }),
+        Some(_) => Err(SuiteError::Shrunk { suite: suite.name.clone(), why }),
         None => Ok(()),
     }
 }
@@ -81,10 +71,7 @@ impl StepOnDrive<'_> {
                 (divided(whole, shrunk), whole)
             }
         };
-        let runtime = options
-            .runtime
-            .as_ref()
-            .and_then(|text| parse_duration(text).ok());
+        let runtime = options.runtime.as_ref().and_then(|text| parse_duration(text).ok());
         let longest = runtime.map_or(LEAST_INTERVAL, |runtime| {
             Nanos(runtime.0 / LEAST_INTERVALS).min(LEAST_INTERVAL)
         });
@@ -115,10 +102,7 @@ impl StepOnDrive<'_> {
                  between bursts: {whole}"
             ));
         }
-        let burst = options
-            .io_size
-            .as_ref()
-            .filter(|_| options.runtime.is_none());
+        let burst = options.io_size.as_ref().filter(|_| options.runtime.is_none());
         if let Some(bytes) = burst.and_then(|text| parse_size(text).ok())
             && bytes < BUFFERS * shrunk.write_buffer_bytes
         {
@@ -128,10 +112,7 @@ impl StepOnDrive<'_> {
                 format_size(shrunk.write_buffer_bytes)
             ));
         }
-        let runtime = options
-            .runtime
-            .as_ref()
-            .and_then(|text| parse_duration(text).ok());
+        let runtime = options.runtime.as_ref().and_then(|text| parse_duration(text).ok());
         let runtime = runtime.filter(|&runtime| runtime < LEAST_RUNTIME)?;
         Some(format!(
             "shrink={times} leaves {:.1} ms of its runtime: use a smaller shrink=, or --scale",

@@ -38,11 +38,7 @@ pub fn single_job(options: &JobOptions, drive: &DriveSession) -> Result<RunPlan,
         options: options.clone(),
         ..PlannedJob::default()
     };
-    plan(
-        suite,
-        &[("job".to_owned(), job)],
-        std::slice::from_ref(drive),
-    )
+    plan(suite, &[("job".to_owned(), job)], std::slice::from_ref(drive))
 }
 
 pub fn jobs_at_once(
@@ -61,11 +57,7 @@ pub fn jobs_at_once(
         // Jobs with the same seed would access the same blocks at the same time.
         let seed = || Rng::stream(DEFAULT_SEED, name).next_u64() >> 32;
         options.seed = options.seed.or_else(|| Some(seed()));
-        let job = PlannedJob {
-            name: "Jobs at once".to_owned(),
-            options,
-            ..PlannedJob::default()
-        };
+        let job = PlannedJob { name: "Jobs at once".to_owned(), options, ..PlannedJob::default() };
         (name.clone(), job)
     });
     let planned: Vec<(String, PlannedJob)> = planned.collect();
@@ -138,20 +130,14 @@ fn plan(
             id: id.clone(),
             title: job.name.clone(),
             work: match job.prepares {
-                true => StepWork::Prepare {
-                    sets_state: None,
-                    precondition: None,
-                },
+                true => StepWork::Prepare { sets_state: None, precondition: None },
                 false => StepWork::default(),
             },
             ..SuiteStep::default()
         };
         let drive = &drives[job.drive];
         let workload = Workload::plan_on(&job.options, drive);
-        let workload = workload.map_err(|source| SuiteError::Cell {
-            cell: id.clone(),
-            source,
-        })?;
+        let workload = workload.map_err(|source| SuiteError::Cell { cell: id.clone(), source })?;
         seed.get_or_insert(workload.seed);
         let holds = initial_contents(drive);
         let beside = jobs.iter().filter(|(_, other)| other.stage == job.stage);

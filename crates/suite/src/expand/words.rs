@@ -20,10 +20,7 @@ pub(super) fn describe_in_step(
     record.power_state = combination.power_state;
     if combination.load_percent.is_some() {
         record.rate_iops = 0.0;
-        let known = JobOptions {
-            rate: None,
-            ..options.clone()
-        };
+        let known = JobOptions { rate: None, ..options.clone() };
         record.options = known.command_line();
     }
     record
@@ -68,10 +65,7 @@ pub(super) fn describe(
             .then_some(w.read_percent),
         power_state: None,
         bursts: w.think.and_then(|think| {
-            Some(model::Bursts {
-                active_ns: think.active?.0,
-                idle_ns: think.pause.0,
-            })
+            Some(model::Bursts { active_ns: think.active?.0, idle_ns: think.pause.0 })
         }),
         idle_before_io_ns: w.think.and_then(|think| {
             let one = think.active.is_none() && think.ios.is_some_and(|ios| ios.get() == 1);
@@ -97,10 +91,7 @@ fn limit_iops(w: &Workload) -> Option<f64> {
     let (access, _) = w.fio.as_ref()?;
     let [reads, writes, trims] = access.rates;
     let writes = if w.trims { trims } else { writes };
-    let sides = [
-        (w.read_percent > 0, reads, 100),
-        (w.read_percent < 100, writes, 0),
-    ];
+    let sides = [(w.read_percent > 0, reads, 100), (w.read_percent < 100, writes, 0)];
     let used = sides.into_iter().filter(|(is_used, ..)| *is_used);
     let limits = used.map(|(_, bytes_per_s, read_percent)| {
         (bytes_per_s > 0).then(|| bytes_per_s as f64 / w.access.mean_bytes(read_percent))

@@ -39,11 +39,7 @@ fn matrix_options<'a>(
                 option,
                 values,
             })),
-            None => options.push(MatrixOption {
-                job: None,
-                option: key,
-                values,
-            }),
+            None => options.push(MatrixOption { job: None, option: key, values }),
         }
     }
     options
@@ -60,10 +56,8 @@ impl SuiteStep {
         let jobs = self.jobs().into_iter().flat_map(toml::Table::values);
         let of_jobs = jobs.filter_map(move |job| job.get(option));
         let matrix = self.matrix_options().into_iter();
-        let of_matrix: Vec<&toml::Value> = matrix
-            .filter(|m| m.option == option)
-            .map(|m| m.values)
-            .collect();
+        let of_matrix: Vec<&toml::Value> =
+            matrix.filter(|m| m.option == option).map(|m| m.values).collect();
         own.into_iter().chain(of_jobs).chain(of_matrix)
     }
 
@@ -107,12 +101,8 @@ pub(super) fn check_jobs(step: &StepKeys) -> Result<(), String> {
     {
         return Err(format!("foreground names {foreground:?}, which is no job"));
     }
-    let of_jobs = [
-        CellView::Jobs,
-        CellView::Interference,
-        CellView::Deadlines,
-        CellView::Placement,
-    ];
+    let of_jobs =
+        [CellView::Jobs, CellView::Interference, CellView::Deadlines, CellView::Placement];
     let of_one_job = [
         (
             step.view.is_some_and(|view| !of_jobs.contains(&view)),

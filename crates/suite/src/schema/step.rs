@@ -85,11 +85,7 @@ pub enum StepWork {
 
 impl Default for StepWork {
     fn default() -> StepWork {
-        StepWork::Measure {
-            steady: false,
-            point: None,
-            rounds: None,
-        }
+        StepWork::Measure { steady: false, point: None, rounds: None }
     }
 }
 
@@ -111,15 +107,12 @@ impl TryFrom<StepKeys> for SuiteStep {
         keys.check().map_err(|why| format!("{step}: {why}"))?;
         let (steady, point, sets_state) = (keys.steady, keys.point, keys.sets_state);
         let work = match keys.kind {
-            CellKind::Measure if !keys.jobs.is_empty() => StepWork::Jobs {
-                jobs: keys.jobs,
-                foreground: keys.foreground,
-            },
-            CellKind::Measure => StepWork::Measure {
-                steady,
-                point,
-                rounds: keys.rounds.map(Box::new),
-            },
+            CellKind::Measure if !keys.jobs.is_empty() => {
+                StepWork::Jobs { jobs: keys.jobs, foreground: keys.foreground }
+            }
+            CellKind::Measure => {
+                StepWork::Measure { steady, point, rounds: keys.rounds.map(Box::new) }
+            }
             CellKind::Soak => StepWork::Soak {
                 steady,
                 point,
@@ -130,10 +123,7 @@ impl TryFrom<StepKeys> for SuiteStep {
                 },
                 sets_state,
             },
-            CellKind::Prepare => StepWork::Prepare {
-                sets_state,
-                precondition: keys.precondition,
-            },
+            CellKind::Prepare => StepWork::Prepare { sets_state, precondition: keys.precondition },
             CellKind::Purge => StepWork::Purge { sets_state },
             CellKind::Inspect => StepWork::Inspect,
             CellKind::Idle => StepWork::Idle,
@@ -257,9 +247,7 @@ impl SuiteStep {
         if let Some(of) = &self.load_of
             && !earlier(&|s| s.id == *of && measures_one_job(s))
         {
-            return Err(format!(
-                "load_of names {of:?}, which is no earlier step of kind measure"
-            ));
+            return Err(format!("load_of names {of:?}, which is no earlier step of kind measure"));
         }
         if let Some(state) = &self.needs_state
             && !earlier(&|s| s.sets_state() == Some(state))
@@ -299,9 +287,7 @@ impl SuiteStep {
                 Some(_) => " with one job",
                 None => "",
             };
-            return Err(format!(
-                "compare_with names {other:?}, which is no earlier step{with}"
-            ));
+            return Err(format!("compare_with names {other:?}, which is no earlier step{with}"));
         }
         Ok(())
     }

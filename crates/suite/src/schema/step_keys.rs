@@ -103,23 +103,11 @@ impl StepKeys {
                     ("steady", self.steady),
                 ],
             ),
-            (
-                &[Soak],
-                &[
-                    ("until", self.until.is_some()),
-                    ("ends", self.ends.is_some()),
-                ],
-            ),
-            (
-                &[Prepare, Purge, Soak],
-                &[("sets_state", self.sets_state.is_some())],
-            ),
+            (&[Soak], &[("until", self.until.is_some()), ("ends", self.ends.is_some())]),
+            (&[Prepare, Purge, Soak], &[("sets_state", self.sets_state.is_some())]),
             (
                 &[Measure, Prepare, Soak, Concurrent],
-                &[(
-                    "start, the state in which a workload begins,",
-                    start.is_some(),
-                )],
+                &[("start, the state in which a workload begins,", start.is_some())],
             ),
         ];
         for (kinds, keys) in keys_of_kinds {
@@ -184,13 +172,7 @@ impl StepKeys {
         if self.sets_state.is_some() && self.kind == CellKind::Soak && self.has("runtime") {
             return Some("sets_state needs kind prepare or purge, or soak without a runtime");
         }
-        let ends = [
-            "runtime",
-            "io_size",
-            "random_distribution",
-            "steadystate",
-            "interval",
-        ];
+        let ends = ["runtime", "io_size", "random_distribution", "steadystate", "interval"];
         if self.precondition.is_some() && self.has_any(&ends) {
             return Some(
                 "precondition sets order, intervals and end of the writes; remove runtime, \
@@ -260,8 +242,6 @@ impl StepKeys {
         if let Some(ends) = self.ends.as_ref().filter(|ends| !ends.contains('{')) {
             EndRule::parse(ends)?;
         }
-        self.rounds
-            .as_ref()
-            .map_or(Ok(()), |rounds| rounds.check(&self.matrix))
+        self.rounds.as_ref().map_or(Ok(()), |rounds| rounds.check(&self.matrix))
     }
 }

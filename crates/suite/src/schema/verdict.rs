@@ -34,10 +34,7 @@ pub struct RelativeLimits {
 
 impl Default for RelativeLimits {
     fn default() -> RelativeLimits {
-        RelativeLimits {
-            good_pct: 80.0,
-            bad_pct: 50.0,
-        }
+        RelativeLimits { good_pct: 80.0, bad_pct: 50.0 }
     }
 }
 
@@ -79,8 +76,7 @@ pub struct VerdictRule {
 
 impl VerdictRule {
     pub fn is_lower_better(&self) -> bool {
-        self.lower_is_better
-            .unwrap_or_else(|| self.figure.is_lower_better())
+        self.lower_is_better.unwrap_or_else(|| self.figure.is_lower_better())
     }
 
     pub fn limits(&self) -> Option<(f64, f64)> {

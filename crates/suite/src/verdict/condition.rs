@@ -73,19 +73,12 @@ pub(super) fn reasons(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> V
     }
     let host_limited = host_limited_cells(subject, steps);
     if host_limited > 0 {
-        let cells = if host_limited == 1 {
-            "1 cell"
-        } else {
-            &format!("{host_limited} cells")
-        };
+        let cells = if host_limited == 1 { "1 cell" } else { &format!("{host_limited} cells") };
         let text = format!(
             "host: it, not the drive, set the rate of {cells}; those figures are lower bounds for \
              the drive"
         );
-        reasons.push(Reason {
-            weight: ReasonWeight::Caution,
-            text,
-        });
+        reasons.push(Reason { weight: ReasonWeight::Caution, text });
     }
     let pct = readings.throttled_pct();
     if pct >= MOST_THROTTLED_PCT {
@@ -93,10 +86,7 @@ pub(super) fn reasons(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> V
             "throttling: the drive reported it for {pct:.0} % of the measured time; its figures \
              are those of a hot drive"
         );
-        reasons.push(Reason {
-            weight: ReasonWeight::Caution,
-            text,
-        });
+        reasons.push(Reason { weight: ReasonWeight::Caution, text });
     }
     reasons
 }

@@ -62,10 +62,7 @@ impl<'a> RuleInput<'a> {
         if self.rule.figure.compute.is_none() {
             return self.rated_endurance();
         }
-        let input = FigureInput {
-            cells: self.cells(),
-            with_intervals: false,
-        };
+        let input = FigureInput { cells: self.cells(), with_intervals: false };
         let found = self.rule.figure.compute(&input)?;
         // Figures in JSON are finite.
         let value = found.value.min(f64::MAX);

@@ -23,12 +23,7 @@ pub(super) fn best_of(
         let drive = subject.drive()?;
         let facts = facts_of(rules, drive);
         let rule = input.rule;
-        let (value, _) = RuleInput {
-            rule,
-            subject,
-            facts,
-        }
-        .figure()?;
+        let (value, _) = RuleInput { rule, subject, facts }.figure()?;
         let mark = if drive.simulated { ", simulated" } else { "" };
         Some((value, format!("{}{mark}", drive.label)))
     });
@@ -36,14 +31,8 @@ pub(super) fn best_of(
     let [_, _, ..] = measured[..] else {
         return Err("no other drive to compare it with".to_owned());
     };
-    let sign = if input.rule.is_lower_better() {
-        -1.0
-    } else {
-        1.0
-    };
-    let best = measured
-        .into_iter()
-        .max_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)));
+    let sign = if input.rule.is_lower_better() { -1.0 } else { 1.0 };
+    let best = measured.into_iter().max_by(|a, b| (sign * a.0).total_cmp(&(sign * b.0)));
     best.map(|(value, label)| Reference {
         value,
         text: format!("the best of these drives ({label})"),

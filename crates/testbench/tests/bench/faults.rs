@@ -25,11 +25,7 @@ fn with_faults(spec: &str, faults: &Faults, only: Option<&'static str>) -> Bench
     };
     let report = report.unwrap();
     if only.is_some() || faults.triggered() > 0 {
-        assert!(
-            faults.triggered() > 0,
-            "the fault did not strike: {}",
-            render(&report)
-        );
+        assert!(faults.triggered() > 0, "the fault did not strike: {}", render(&report));
     }
     report
 }
@@ -54,18 +50,9 @@ fn counts(test: &'static str) -> Counts {
     let faults = Faults::new(&[]);
     let (host, options) = open(&["sim:samsung-951"]);
     let mut host = host.with_layer(FaultInjection::new(std::slice::from_ref(&faults)));
-    let mut counting = Counting {
-        faults,
-        test,
-        counts: Counts::default(),
-    };
+    let mut counting = Counting { faults, test, counts: Counts::default() };
     let report = run(&mut host, &options, &mut counting).unwrap();
-    assert_eq!(
-        report.failed,
-        0,
-        "faults that are none: {}",
-        render(&report)
-    );
+    assert_eq!(report.failed, 0, "faults that are none: {}", render(&report));
     counting.counts
 }
 
@@ -85,19 +72,10 @@ fn check_table(spec: &str, link: char) {
     for row in rows(STOPPED_READS) {
         let report = with_faults(spec, &row.faults, Some(row.test));
         let text = render(&report);
-        assert_eq!(
-            results(&report),
-            expected(row.test, link),
-            "{}\n{text}",
-            row.name
-        );
+        assert_eq!(results(&report), expected(row.test, link), "{}\n{text}", row.name);
         let message = detail(&report, row.test);
         for word in row.says {
-            assert!(
-                message.contains(word),
-                "{}: not {word:?}\n{message}",
-                row.name
-            );
+            assert!(message.contains(word), "{}: not {word:?}\n{message}", row.name);
         }
     }
 }
@@ -121,18 +99,9 @@ fn repeated_faults_are_detected_by_many_tests() {
         ("no fault", Faults::new(&[])),
         ("every 7th write dropped", each(BenchFault::DroppedWrite, 7)),
         ("every 7th write torn", each(BenchFault::TornWrite(8192), 7)),
-        (
-            "a bit of every 7th write flipped",
-            each(BenchFault::BitFlip(99), 7),
-        ),
-        (
-            "every 64th write a chunk too far",
-            each(BenchFault::MisdirectedWrite(16 << 10), 64),
-        ),
-        (
-            "every write runs on for 512 bytes",
-            each(BenchFault::Overrun(512), 1),
-        ),
+        ("a bit of every 7th write flipped", each(BenchFault::BitFlip(99), 7)),
+        ("every 64th write a chunk too far", each(BenchFault::MisdirectedWrite(16 << 10), 64)),
+        ("every write runs on for 512 bytes", each(BenchFault::Overrun(512), 1)),
         (
             "every write damages the next chunk's first block",
             each(BenchFault::DamagedBlock(16 << 10), 1),
@@ -150,18 +119,9 @@ fn repeated_faults_are_detected_by_many_tests() {
             each(BenchFault::DamagedBlock(8 * (16 << 10)), 9),
         ),
         ("every 50th read stale", each(BenchFault::StaleRead, 50)),
-        (
-            "every 50th read moves nothing",
-            each(BenchFault::UnfilledRead, 50),
-        ),
-        (
-            "no flush is done",
-            each(BenchFault::LostFlush, 1).volatile(),
-        ),
-        (
-            "no flush is done, and power stays",
-            each(BenchFault::LostFlush, 1),
-        ),
+        ("every 50th read moves nothing", each(BenchFault::UnfilledRead, 50)),
+        ("no flush is done", each(BenchFault::LostFlush, 1).volatile()),
+        ("no flush is done, and power stays", each(BenchFault::LostFlush, 1)),
     ];
     let fixture = Fixture::new();
     let file = fixture.file();
@@ -194,9 +154,7 @@ nPPPPPPPPPPn no flush is done, and power stays
 fn faults_of_the_simulated_drive_are_detected() {
     let before = |test: &str| -> Counts {
         let mut sum = Counts::default();
-        for id in [
-            "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10",
-        ] {
+        for id in ["00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10"] {
             if id == test {
                 break;
             }
@@ -209,63 +167,23 @@ fn faults_of_the_simulated_drive_are_detected() {
     };
     let (full, stop) = (before("10"), before("06"));
     for (fault, test, says) in [
-        (
-            format!("drop-write@{}", full.writes + 50),
-            "10",
-            "lost write: chunk 49",
-        ),
-        (
-            format!("corrupt-write@{}", full.writes + 50),
-            "10",
-            "flipped bits: chunk 49",
-        ),
-        (
-            format!("misdirect-write@{}", stop.writes + 64 + 25),
-            "06",
-            "chunk 24",
-        ),
-        (
-            format!("stale-read@{}", full.reads + 50),
-            "10",
-            "read again it is right",
-        ),
-        (
-            format!("write-error@{}", full.writes + 50),
-            "10",
-            "device error",
-        ),
-        (
-            format!("read-error@{}", full.reads + 50),
-            "10",
-            "device error",
-        ),
-        (
-            format!("drop-flush@{}", before("03").flushes + 1),
-            "03",
-            "lost in a power cut",
-        ),
+        (format!("drop-write@{}", full.writes + 50), "10", "lost write: chunk 49"),
+        (format!("corrupt-write@{}", full.writes + 50), "10", "flipped bits: chunk 49"),
+        (format!("misdirect-write@{}", stop.writes + 64 + 25), "06", "chunk 24"),
+        (format!("stale-read@{}", full.reads + 50), "10", "read again it is right"),
+        (format!("write-error@{}", full.writes + 50), "10", "device error"),
+        (format!("read-error@{}", full.reads + 50), "10", "device error"),
+        (format!("drop-flush@{}", before("03").flushes + 1), "03", "lost in a power cut"),
     ] {
         let spec = format!("sim:samsung-951,fault={fault}");
         let report = bench(&[&spec]);
-        assert_eq!(
-            results(&report),
-            expected(test, 'P'),
-            "{fault}\n{}",
-            render(&report)
-        );
-        assert!(
-            detail(&report, test).contains(says),
-            "{fault}: {}",
-            detail(&report, test)
-        );
+        assert_eq!(results(&report), expected(test, 'P'), "{fault}\n{}", render(&report));
+        assert!(detail(&report, test).contains(says), "{fault}: {}", detail(&report, test));
     }
     // Counterfeit capacity.
     let report = bench(&["sim:samsung-951,fault=wrap:2m"]);
     assert_eq!(results(&report), "PPPPPPPPFPFP", "{}", render(&report));
     // Surprise removal: all later tests fail, and the bench completes.
-    let report = bench(&[&format!(
-        "sim:samsung-951,fault=vanish@{}",
-        before("05").writes
-    )]);
+    let report = bench(&[&format!("sim:samsung-951,fault=vanish@{}", before("05").writes)]);
     assert!(report.failed >= 5, "{}", render(&report));
 }

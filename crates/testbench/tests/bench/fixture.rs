@@ -15,9 +15,7 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new() -> Fixture {
-        Fixture {
-            folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(),
-        }
+        Fixture { folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() }
     }
 
     pub(crate) fn file(&self) -> String {
@@ -42,11 +40,7 @@ pub(crate) fn open_for(
     let pages = Arc::new(PatternPages::new());
     let session = SessionOptions {
         power_meter: None,
-        destroy: specs
-            .iter()
-            .filter_map(|s| s.rsplit('/').next())
-            .map(str::to_owned)
-            .collect(),
+        destroy: specs.iter().filter_map(|s| s.rsplit('/').next()).map(str::to_owned).collect(),
         will_write: true,
         keep_data: true,
         generator: Some(pages.clone()),

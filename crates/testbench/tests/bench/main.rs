@@ -23,14 +23,8 @@ fn all_pass_on_a_simulated_drive_and_its_power_is_cut() {
     let report = bench(&["sim:samsung-951"]);
     let text = render(&report);
     assert_eq!(results(&report), "PPPPPPPPPPPP", "{text}");
-    assert!(
-        detail(&report, "00").contains("8.0 GT/s PCIe x4 (simulated)"),
-        "{text}"
-    );
-    assert!(
-        detail(&report, "03").contains("the power was cut"),
-        "{text}"
-    );
+    assert!(detail(&report, "00").contains("8.0 GT/s PCIe x4 (simulated)"), "{text}");
+    assert!(detail(&report, "03").contains("the power was cut"), "{text}");
     // 64 chunks, stopped when 25 were taken: the next begins at beat 25 * 1024.
     for id in ["05", "06"] {
         let message = detail(&report, id);
@@ -38,26 +32,14 @@ fn all_pass_on_a_simulated_drive_and_its_power_is_cut() {
             message.contains("fails at beat 25600") && message.contains("39 chunks after it"),
             "{message}"
         );
-        assert!(
-            message.contains(&format!("last address {}", 24 * CHUNK_BYTES)),
-            "{message}"
-        );
+        assert!(message.contains(&format!("last address {}", 24 * CHUNK_BYTES)), "{message}");
     }
-    assert!(
-        text.contains("(simulated)") && text.contains("PASS: 12 passed, 0 failed"),
-        "{text}"
-    );
-    assert_eq!(
-        (report.passed, report.failed, report.not_applicable),
-        (12, 0, 0)
-    );
+    assert!(text.contains("(simulated)") && text.contains("PASS: 12 passed, 0 failed"), "{text}");
+    assert_eq!((report.passed, report.failed, report.not_applicable), (12, 0, 0));
     let sizes: Vec<u64> = report.sweep.iter().map(|row| row.chunks).collect();
     assert_eq!(sizes, [1, 2, 4, 8, 16, 32, 64, 128, 256]);
     assert!(
-        report
-            .sweep
-            .iter()
-            .all(|row| row.write_bytes_per_s > 0.0 && row.read_bytes_per_s > 0.0)
+        report.sweep.iter().all(|row| row.write_bytes_per_s > 0.0 && row.read_bytes_per_s > 0.0)
     );
     assert_eq!(report.continuous.unwrap().chunks, CHUNKS);
     // Bit-identical.
@@ -72,10 +54,7 @@ fn all_pass_on_a_file_past_the_page_cache_and_by_blocking_calls() {
     let text = render(&report);
     assert_eq!(results(&report), "nPPPPPPPPPPn", "{text}");
     assert!(detail(&report, "03").contains("no power was cut"), "{text}");
-    assert!(
-        !text.contains("simulated") && text.contains("2 not applicable"),
-        "{text}"
-    );
+    assert!(!text.contains("simulated") && text.contains("2 not applicable"), "{text}");
     assert_eq!(
         std::fs::metadata(&file).unwrap().len(),
         CHUNKS * u64::from(CHUNK_BYTES),
@@ -89,11 +68,7 @@ fn all_pass_on_a_file_past_the_page_cache_and_by_blocking_calls() {
 
 #[test]
 fn all_pass_on_several_drives_as_one() {
-    let report = bench(&[
-        "sim:samsung-951",
-        "sim:intel-600p",
-        "sim:samsung-951,seed=2",
-    ]);
+    let report = bench(&["sim:samsung-951", "sim:intel-600p", "sim:samsung-951,seed=2"]);
     assert_eq!(results(&report), "PPPPPPPPPPPP", "{}", render(&report));
 }
 
@@ -123,20 +98,12 @@ fn untestable_drives_are_refused() {
     };
     let null = fails("null:", |_| {});
     assert!(matches!(null, BenchError::KeepsNothing { .. }), "{null}");
-    let small = fails("sim:samsung-951", |o| {
-        o.last = Some(14 * u64::from(CHUNK_BYTES))
-    });
-    assert!(
-        matches!(small, BenchError::TooSmall { chunks: 15, .. }),
-        "{small}"
-    );
+    let small = fails("sim:samsung-951", |o| o.last = Some(14 * u64::from(CHUNK_BYTES)));
+    assert!(matches!(small, BenchError::TooSmall { chunks: 15, .. }), "{small}");
     let odd = fails("sim:samsung-951", |o| o.first = Some(1));
     assert!(matches!(odd, BenchError::Range(_)), "{odd}");
     let mut none = software_host(Vec::new(), &options(), IoCalls::default());
-    assert!(matches!(
-        run(&mut none, &options(), &mut ()),
-        Err(BenchError::NoDrive)
-    ));
+    assert!(matches!(run(&mut none, &options(), &mut ()), Err(BenchError::NoDrive)));
     // The minimum size.
     let (mut host, mut options) = open(&["sim:samsung-951"]);
     options.last = Some(15 * u64::from(CHUNK_BYTES));
@@ -168,19 +135,11 @@ fn a_stop_request_ends_the_bench_and_keeps_its_results() {
         }
     }
     let (mut host, options) = open(&["sim:samsung-951"]);
-    let mut enough = Enough {
-        ended: 0,
-        progress: 0,
-        began: 0,
-    };
+    let mut enough = Enough { ended: 0, progress: 0, began: 0 };
     let report = run(&mut host, &options, &mut enough).unwrap();
     assert!(report.interrupted);
     assert_eq!(results(&report), "PP");
-    assert!(
-        render(&report).contains("INTERRUPTED: 2 passed"),
-        "{}",
-        render(&report)
-    );
+    assert!(render(&report).contains("INTERRUPTED: 2 passed"), "{}", render(&report));
 }
 
 /// A link that changes between two reads.

@@ -60,10 +60,7 @@ pub(super) fn detect(head: &[u8]) -> Option<TraceFormat> {
 fn is_little_endian(head: &[u8]) -> Option<bool> {
     let magic = *head.first_chunk()?;
     let is_magic = |magic: u32| magic & !0xff == BLKTRACE_MAGIC;
-    match (
-        is_magic(u32::from_le_bytes(magic)),
-        is_magic(u32::from_be_bytes(magic)),
-    ) {
+    match (is_magic(u32::from_le_bytes(magic)), is_magic(u32::from_be_bytes(magic))) {
         (true, _) => Some(true),
         (_, true) => Some(false),
         _ => None,
@@ -130,10 +127,8 @@ impl From<io::Error> for RecordError {
 
 impl BinaryTrace {
     pub(crate) fn new(format: TraceFormat, inputs: Vec<Bytes>) -> Result<BinaryTrace, RecordError> {
-        let mut inputs: Vec<Input> = inputs
-            .into_iter()
-            .map(|bytes| Input { bytes, next: None })
-            .collect();
+        let mut inputs: Vec<Input> =
+            inputs.into_iter().map(|bytes| Input { bytes, next: None }).collect();
         let layout = match format {
             TraceFormat::OracleGeneral => Layout::OracleGeneral,
             TraceFormat::Blktrace => blktrace_layout(&mut inputs)?,
@@ -145,12 +140,7 @@ impl BinaryTrace {
                 }
             }
         };
-        let mut trace = BinaryTrace {
-            layout,
-            inputs,
-            device: String::new(),
-            upper: String::new(),
-        };
+        let mut trace = BinaryTrace { layout, inputs, device: String::new(), upper: String::new() };
         for at in 0..trace.inputs.len() {
             trace.read_ahead(at)?;
         }
@@ -174,9 +164,7 @@ impl BinaryTrace {
             let little = is_little_endian(&record)
                 .ok_or_else(|| RecordError::Wrong("has a record without its magic".to_owned()))?;
             if little != little_endian {
-                return Err(RecordError::Wrong(
-                    "has records of both byte orders".to_owned(),
-                ));
+                return Err(RecordError::Wrong("has records of both byte orders".to_owned()));
             }
             if !little {
                 swap_fields(&mut record);
@@ -216,9 +204,7 @@ impl BinaryTrace {
                     response_ns: None,
                     fua: false,
                 }),
-                _ => Err(RecordError::Wrong(
-                    "has a time or an address beyond 2^64".to_owned(),
-                )),
+                _ => Err(RecordError::Wrong("has a time or an address beyond 2^64".to_owned())),
             }
         };
         let us = |us: u64| us.checked_mul(1_000);
@@ -227,31 +213,16 @@ impl BinaryTrace {
                 None => Parsed::unknown(""),
                 Some(op) => Parsed::one(
                     "",
-                    RawRecord {
-                        response_ns: rt.and_then(us),
-                        ..plain(us(ts), op, lbn, len)?
-                    },
+                    RawRecord { response_ns: rt.and_then(us), ..plain(us(ts), op, lbn, len)? },
                 ),
             })
         };
         let r = &record[..];
         let parsed = match self.layout {
-            Layout::Vscsi1 => scsi(
-                u16_at(r, 12),
-                u64_at(r, 16),
-                u32_at(r, 4),
-                u64_at(r, 24),
-                None,
-            ),
+            Layout::Vscsi1 => scsi(u16_at(r, 12), u64_at(r, 16), u32_at(r, 4), u64_at(r, 24), None),
             Layout::Vscsi2 => {
                 let answered = Some(u64_at(r, 32));
-                scsi(
-                    u16_at(r, 0),
-                    u64_at(r, 16),
-                    u32_at(r, 8),
-                    u64_at(r, 24),
-                    answered,
-                )
+                scsi(u16_at(r, 0), u64_at(r, 16), u32_at(r, 8), u64_at(r, 24), answered)
             }
             Layout::OracleGeneral => {
                 let time_ns = u64::from(u32_at(r, 0)) * 1_000_000_000;
@@ -326,10 +297,7 @@ fn blktrace_layout(inputs: &mut [Input]) -> Result<Layout, RecordError> {
             head = head.get(next..).unwrap_or_default();
         }
     }
-    Ok(Layout::Blktrace {
-        little_endian,
-        action: if issued && !queued { ISSUED } else { QUEUED },
-    })
+    Ok(Layout::Blktrace { little_endian, action: if issued && !queued { ISSUED } else { QUEUED } })
 }
 
 /// Makes a record of the other byte order one of this.

@@ -33,9 +33,7 @@ pub(super) fn is_request(line: &str) -> bool {
 impl Biosnoop {
     pub(super) fn new(head: &str) -> Biosnoop {
         let header = head.lines().find(|line| is_header(line));
-        Biosnoop {
-            has_queued: header.is_some_and(|line| line.contains("QUE(ms)")),
-        }
+        Biosnoop { has_queued: header.is_some_and(|line| line.contains("QUE(ms)")) }
     }
 
     pub(super) fn line<'a>(&self, line: &'a str) -> Result<Parsed<'a>, String> {

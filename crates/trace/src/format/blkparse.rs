@@ -31,8 +31,7 @@ fn is_number(text: &str) -> bool {
 }
 
 fn is_device(text: &str) -> bool {
-    text.split_once(',')
-        .is_some_and(|(major, minor)| is_number(major) && is_number(minor))
+    text.split_once(',').is_some_and(|(major, minor)| is_number(major) && is_number(minor))
 }
 
 fn begins_summary(line: &str) -> bool {
@@ -138,19 +137,17 @@ fn operation(kinds: &str) -> Result<Option<Op>, String> {
     if kinds.is_empty() || !kinds.chars().all(known) {
         return Err(format!("the RWBS field {kinds:?} has unknown letters"));
     }
-    Ok(
-        if kinds.starts_with('Z') || kinds.contains('N') && !kinds.contains(['R', 'W', 'D', 'F']) {
-            None
-        } else if kinds.contains('D') {
-            Some(Op::Discard)
-        } else if kinds.contains('W') {
-            Some(Op::Write)
-        } else if kinds.contains('R') {
-            Some(Op::Read)
-        } else if kinds.starts_with('F') {
-            Some(Op::Flush)
-        } else {
-            return Err(format!("the RWBS field {kinds:?} names no operation"));
-        },
-    )
+    Ok(if kinds.starts_with('Z') || kinds.contains('N') && !kinds.contains(['R', 'W', 'D', 'F']) {
+        None
+    } else if kinds.contains('D') {
+        Some(Op::Discard)
+    } else if kinds.contains('W') {
+        Some(Op::Write)
+    } else if kinds.contains('R') {
+        Some(Op::Read)
+    } else if kinds.starts_with('F') {
+        Some(Op::Flush)
+    } else {
+        return Err(format!("the RWBS field {kinds:?} names no operation"));
+    })
 }

@@ -234,11 +234,7 @@ impl Columns {
             given: text.to_owned(),
             expected,
         };
-        let mut columns = Columns {
-            count: 0,
-            open_ended: true,
-            ..PLAIN
-        };
+        let mut columns = Columns { count: 0, open_ended: true, ..PLAIN };
         let mut found = [false; 3];
         for part in text.split(',').map(str::trim) {
             let example = || {
@@ -251,9 +247,7 @@ impl Columns {
             let (column, unit) = column.split_once(':').map_or((column, ""), |(c, u)| (c, u));
             let column: u8 = column.trim().parse().map_err(|_| example())?;
             if column == 0 || usize::from(column) > MOST_COLUMNS {
-                return Err(wrong(format!(
-                    "columns are counted from 1 to {MOST_COLUMNS}"
-                )));
+                return Err(wrong(format!("columns are counted from 1 to {MOST_COLUMNS}")));
             }
             columns.count = columns.count.max(column);
             let at = column - 1;
@@ -334,10 +328,7 @@ impl Columns {
         let wanted = usize::from(self.count);
         if count < wanted || count > wanted && !self.open_ended {
             let more = if self.open_ended { " or more" } else { "" };
-            return Err(format!(
-                "a line of {} has {wanted}{more} columns",
-                format.description()
-            ));
+            return Err(format!("a line of {} has {wanted}{more} columns", format.description()));
         }
         let column = |at: u8| found[usize::from(at)];
         let device = self.device.map_or("", |(first, last)| {
@@ -377,9 +368,7 @@ impl Columns {
                 op,
                 offset_bytes: bytes("offset", self.offset)?,
                 len_bytes: bytes("size", self.size)?,
-                response_ns: self
-                    .response
-                    .and_then(|(at, unit)| decimal_ns(column(at), unit)),
+                response_ns: self.response.and_then(|(at, unit)| decimal_ns(column(at), unit)),
                 fua: false,
             },
         ))
@@ -451,17 +440,11 @@ fn op_codes(text: &str) -> Option<OpCodes> {
 
 fn unquoted(column: &str) -> &str {
     let text = column.strip_prefix('"');
-    text.and_then(|text| text.strip_suffix('"'))
-        .unwrap_or(column)
+    text.and_then(|text| text.strip_suffix('"')).unwrap_or(column)
 }
 
 /// Whether this names columns and is no request.
 pub(super) fn is_header(line: &str) -> bool {
-    let first = line
-        .split([',', ';', '|', ' ', '\t'])
-        .next()
-        .unwrap_or_default();
-    first
-        .trim_start_matches('"')
-        .starts_with(|c: char| c.is_ascii_alphabetic())
+    let first = line.split([',', ';', '|', ' ', '\t']).next().unwrap_or_default();
+    first.trim_start_matches('"').starts_with(|c: char| c.is_ascii_alphabetic())
 }

@@ -88,10 +88,7 @@ impl Iolog {
             response_ns: None,
             fua: false,
         };
-        Ok(Parsed {
-            is_behind,
-            ..Parsed::one(file, record)
-        })
+        Ok(Parsed { is_behind, ..Parsed::one(file, record) })
     }
 }
 

@@ -26,9 +26,7 @@ pub struct ReplayFeed {
 
 impl std::fmt::Debug for ReplayFeed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ReplayFeed")
-            .field("at", &self.at)
-            .finish_non_exhaustive()
+        f.debug_struct("ReplayFeed").field("at", &self.at).finish_non_exhaustive()
     }
 }
 
@@ -46,11 +44,7 @@ impl ReplayFeed {
         let mut feed = ReplayFeed {
             batches,
             recycler,
-            batch: Batch {
-                ios: Vec::new(),
-                counts: ReplayCounts::default(),
-                end: None,
-            },
+            batch: Batch { ios: Vec::new(), counts: ReplayCounts::default(), end: None },
             at: 0,
             name: plan.options.source.name(),
         };

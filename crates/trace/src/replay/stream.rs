@@ -183,9 +183,7 @@ impl ReplayStream {
         let plan = &self.plan;
         let (unit, align) = (plan.area.unit_bytes, plan.align_bytes);
         let area_bytes = plan.area.size_bytes / unit * unit;
-        let at = plan
-            .map
-            .place(record.offset_bytes, &plan.survey, area_bytes);
+        let at = plan.map.place(record.offset_bytes, &plan.survey, area_bytes);
         let start = at / align * align;
         // Where its address is not that of the trace, or is aligned to more than a block, it moves
         // as a whole.
@@ -202,10 +200,7 @@ impl ReplayStream {
         let room = area_bytes - start;
         let longest = u64::from(plan.longest_io_bytes());
         self.counts.split += u64::from(len_bytes > longest);
-        let extent = |offset_bytes, len_bytes| Extent {
-            offset_bytes,
-            len_bytes,
-        };
+        let extent = |offset_bytes, len_bytes| Extent { offset_bytes, len_bytes };
         if len_bytes <= room {
             return [Some(extent(start, len_bytes)), None];
         }
@@ -214,10 +209,7 @@ impl ReplayStream {
                 self.counts.wrapped += 1;
                 // A request longer than the area covers it once.
                 let rest = (len_bytes - room).min(start);
-                [
-                    Some(extent(start, room)),
-                    (rest > 0).then(|| extent(0, rest)),
-                ]
+                [Some(extent(start, room)), (rest > 0).then(|| extent(0, rest))]
             }
             AddressMap::Linear => {
                 let len_bytes = len_bytes.min(area_bytes);

@@ -66,14 +66,7 @@ const FUA: u32 = 1 << 31;
 const SDA: u32 = 8 << 20;
 
 fn event(time_ns: u64, action: u32, sector: u64, bytes: u32) -> Event {
-    Event {
-        time_ns,
-        sector,
-        bytes,
-        action,
-        device: SDA,
-        payload: Vec::new(),
-    }
+    Event { time_ns, sector, bytes, action, device: SDA, payload: Vec::new() }
 }
 
 fn events() -> Vec<Event> {
@@ -134,22 +127,11 @@ fn blkparse_reads_the_same() {
 #[test]
 fn files_of_all_processors_are_one_trace() {
     let folder = tempfile::tempdir().unwrap();
-    let upper = |time_ns, sector| Event {
-        device: 253 << 20,
-        ..event(time_ns, QUEUE | READ, sector, 4096)
-    };
+    let upper =
+        |time_ns, sector| Event { device: 253 << 20, ..event(time_ns, QUEUE | READ, sector, 4096) };
     // `struct blk_io_trace_remap`: device, device, sector, in network byte order.
-    let from = [
-        (253_u32 << 20).to_be_bytes(),
-        SDA.to_be_bytes(),
-        [0; 4],
-        [0; 4],
-    ]
-    .concat();
-    let remap = Event {
-        payload: from,
-        ..event(150, REMAP | READ, 2048, 4096)
-    };
+    let from = [(253_u32 << 20).to_be_bytes(), SDA.to_be_bytes(), [0; 4], [0; 4]].concat();
+    let remap = Event { payload: from, ..event(150, REMAP | READ, 2048, 4096) };
     let files = [
         vec![upper(100, 0), event(300, QUEUE | READ, 2056, 4096)],
         vec![],
@@ -159,53 +141,28 @@ fn files_of_all_processors_are_one_trace() {
         let name = format!("d.blktrace.{processor}");
         std::fs::write(folder.path().join(name), encode(events, false)).unwrap();
     }
-    let source = TraceSource {
-        path: folder.path().join("d.blktrace.2"),
-        format: None,
-        device: None,
-    };
+    let source =
+        TraceSource { path: folder.path().join("d.blktrace.2"), format: None, device: None };
     let found = all(TraceReader::open(&source).unwrap()).unwrap();
-    let expected = [
-        (0, Op::Read, 1 << 20, 4096),
-        (100, Op::Read, 2056 * 512, 4096),
-    ];
+    let expected = [(0, Op::Read, 1 << 20, 4096), (100, Op::Read, 2056 * 512, 4096)];
     assert_eq!(told(&found), expected);
 }
 
 fn little(values: &[(u64, usize)]) -> Vec<u8> {
-    let bytes = values
-        .iter()
-        .flat_map(|(value, length)| value.to_le_bytes()[..*length].to_vec());
+    let bytes = values.iter().flat_map(|(value, length)| value.to_le_bytes()[..*length].to_vec());
     bytes.collect()
 }
 
 #[test]
 fn records_of_vscsi_and_oracle_general() {
     let first = |ts, cmd, len, lbn| {
-        little(&[
-            (1, 4),
-            (len, 4),
-            (1, 4),
-            (cmd, 2),
-            (0x100, 2),
-            (lbn, 8),
-            (ts, 8),
-        ])
+        little(&[(1, 4), (len, 4), (1, 4), (cmd, 2), (0x100, 2), (lbn, 8), (ts, 8)])
     };
     let found = read([first(7, 0x2a, 512, 8), first(9, 0x88, 4096, 16)].concat());
     let expected = [(0, Op::Write, 4096, 512), (2_000, Op::Read, 8192, 4096)];
     assert_eq!(told(&found), expected);
     let second = |ts, cmd, len, lbn, rt| {
-        little(&[
-            (cmd, 2),
-            (0x200, 2),
-            (1, 4),
-            (len, 4),
-            (1, 4),
-            (lbn, 8),
-            (ts, 8),
-            (rt, 8),
-        ])
+        little(&[(cmd, 2), (0x200, 2), (1, 4), (len, 4), (1, 4), (lbn, 8), (ts, 8), (rt, 8)])
     };
     let found = read([second(7, 0x2a, 512, 8, 3), second(9, 0x88, 4096, 16, 4)].concat());
     assert_eq!(told(&found), expected);
@@ -215,16 +172,9 @@ fn records_of_vscsi_and_oracle_general() {
     let path = folder.path().join("w01.oracleGeneral.bin");
     let one = |time, id, size| little(&[(time, 4), (id, 8), (size, 4), (u64::MAX, 8)]);
     std::fs::write(&path, [one(5, 8, 512), one(6, 16, 4096)].concat()).unwrap();
-    let source = TraceSource {
-        path,
-        format: None,
-        device: None,
-    };
+    let source = TraceSource { path, format: None, device: None };
     let reader = TraceReader::open(&source).unwrap();
     assert_eq!(reader.format(), TraceFormat::OracleGeneral);
-    let expected = [
-        (0, Op::Read, 4096, 512),
-        (1_000_000_000, Op::Read, 8192, 4096),
-    ];
+    let expected = [(0, Op::Read, 4096, 512), (1_000_000_000, Op::Read, 8192, 4096)];
     assert_eq!(told(&all(reader).unwrap()), expected);
 }

@@ -14,22 +14,12 @@ fn parse(format: TraceFormat, text: &str) -> Result<Vec<(String, RawRecord)>, St
 }
 
 fn record(time_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64) -> RawRecord {
-    RawRecord {
-        time_ns,
-        op,
-        offset_bytes,
-        len_bytes,
-        response_ns: None,
-        fua: false,
-    }
+    RawRecord { time_ns, op, offset_bytes, len_bytes, response_ns: None, fua: false }
 }
 
 /// A record of a format with response times.
 fn answered(record: RawRecord, response_ns: u64) -> RawRecord {
-    RawRecord {
-        response_ns: Some(response_ns),
-        ..record
-    }
+    RawRecord { response_ns: Some(response_ns), ..record }
 }
 
 /// As blkparse prints a trace: queued requests count, merges, completions, messages and statistics
@@ -56,10 +46,7 @@ Throughput (R/W): 571KiB/s / 1142KiB/s
 Events (8,0): 8 entries
 Skips: 0 forward (0 -   0.0%)
 ";
-    assert_eq!(
-        TraceFormat::detect(text.as_bytes()),
-        Some(TraceFormat::Blkparse)
-    );
+    assert_eq!(TraceFormat::detect(text.as_bytes()), Some(TraceFormat::Blkparse));
     let found = parse(TraceFormat::Blkparse, text).unwrap();
     let device = |record| ("8,0".to_owned(), record);
     assert_eq!(
@@ -67,10 +54,7 @@ Skips: 0 forward (0 -   0.0%)
         [
             device(record(500, Op::Read, 223_490 * 512, 4096)),
             device(record(5_000_001, Op::Flush, 0, 0)),
-            device(RawRecord {
-                fua: true,
-                ..record(5_000_001, Op::Write, 16 * 512, 8192)
-            }),
+            device(RawRecord { fua: true, ..record(5_000_001, Op::Write, 16 * 512, 8192) }),
             device(record(6_000_000, Op::Flush, 0, 0)),
             device(record(6_500_000, Op::Discard, 2048 * 512, 4096 * 512)),
         ]
@@ -82,10 +66,7 @@ Skips: 0 forward (0 -   0.0%)
 fn blkparse_text_of_issued_requests() {
     let text = "259,0 1 1 0.000000100 9 D WS 8 + 8 [fio]\n259,0 1 2 0.000000200 0 C WS 8 + 8 [0]\n";
     let found = parse(TraceFormat::Blkparse, text).unwrap();
-    assert_eq!(
-        found,
-        [("259,0".to_owned(), record(100, Op::Write, 4096, 4096))]
-    );
+    assert_eq!(found, [("259,0".to_owned(), record(100, Op::Write, 4096, 4096))]);
 }
 
 /// HOWTO.rst of fio: in version 2 time passes in waits, and waits below 100 microseconds are
@@ -114,10 +95,7 @@ fn iolog_version_2() {
 fn iolog_version_3() {
     let text = "fio version 3 iolog\n2 f add\n872 f open\n878 f write 0 16384\n891 f datasync 0 \
                 0\n9000 f close\n";
-    assert_eq!(
-        TraceFormat::detect(text.as_bytes()),
-        Some(TraceFormat::Iolog)
-    );
+    assert_eq!(TraceFormat::detect(text.as_bytes()), Some(TraceFormat::Iolog));
     let found = parse(TraceFormat::Iolog, text).unwrap();
     assert_eq!(found[0].1, record(878_000, Op::Write, 0, 16384));
     assert_eq!(found[1].1, RawRecord::flush(891_000));
@@ -127,18 +105,10 @@ fn iolog_version_3() {
         "fio version 3 iolog\n17 f add\n129 f read 0 512\n3000 f read 512 512\nfio version 3 iolog\n\
          14 f add\n1093 f read 1024 512\n6230 f read 1536 512\n",
     );
-    let times: Vec<u64> = two
-        .unwrap()
-        .iter()
-        .map(|(_, record)| record.time_ns / 1000)
-        .collect();
+    let times: Vec<u64> = two.unwrap().iter().map(|(_, record)| record.time_ns / 1000).collect();
     assert_eq!(times, [129, 3000, 3000, 6230]);
     let wait = "fio version 3 iolog\n2 f wait 100\n";
-    assert!(
-        parse(TraceFormat::Iolog, wait)
-            .unwrap_err()
-            .contains("wait")
-    );
+    assert!(parse(TraceFormat::Iolog, wait).unwrap_err().contains("wait"));
 }
 
 #[test]
@@ -159,42 +129,23 @@ fn published_csv_files() {
             ),
             (
                 "hm,1".to_owned(),
-                answered(
-                    record(12_816_637_201_638_215_500, Op::Write, 2_822_144, 4096),
-                    2_313_300
-                )
+                answered(record(12_816_637_201_638_215_500, Op::Write, 2_822_144, 4096), 2_313_300)
             ),
         ]
     );
     let systor = "Timestamp,Response,IOType,LUN,Offset,Size\n1456135200.013118000,0.000806000,R,4,\
                   899056122368,131072\n1456135200.113118,0.001,,4,0,4096\n";
-    assert_eq!(
-        TraceFormat::detect(systor.as_bytes()),
-        Some(TraceFormat::Systor)
-    );
+    assert_eq!(TraceFormat::detect(systor.as_bytes()), Some(TraceFormat::Systor));
     let found = parse(TraceFormat::Systor, systor).unwrap();
-    let read = answered(
-        record(
-            1_456_135_200_013_118_000,
-            Op::Read,
-            899_056_122_368,
-            131_072,
-        ),
-        806_000,
-    );
+    let read =
+        answered(record(1_456_135_200_013_118_000, Op::Read, 899_056_122_368, 131_072), 806_000);
     assert_eq!(found, [("4".to_owned(), read)]);
     let alibaba =
         "0,R,126703661056,4096,1577808000000046\n1,W,19496058880,77824,1577808000000426\n";
-    assert_eq!(
-        TraceFormat::detect(alibaba.as_bytes()),
-        Some(TraceFormat::Alibaba)
-    );
+    assert_eq!(TraceFormat::detect(alibaba.as_bytes()), Some(TraceFormat::Alibaba));
     let found = parse(TraceFormat::Alibaba, alibaba).unwrap();
     assert_eq!(found[1].0, "1");
-    assert_eq!(
-        found[1].1,
-        record(1_577_808_000_000_426_000, Op::Write, 19_496_058_880, 77824)
-    );
+    assert_eq!(found[1].1, record(1_577_808_000_000_426_000, Op::Write, 19_496_058_880, 77824));
 }
 
 /// Comments, a byte-order mark and names of columns are no requests.
@@ -223,10 +174,7 @@ fn what_stands_around_requests_is_passed_over() {
         assert_eq!(TraceFormat::detect(text.as_bytes()), Some(format), "{text}");
         let mut found = parse(format, text).unwrap();
         let (_, record) = found.remove(0);
-        assert_eq!(
-            (record.op, record.offset_bytes, record.len_bytes),
-            (Op::Write, 4096, 4096)
-        );
+        assert_eq!((record.op, record.offset_bytes, record.len_bytes), (Op::Write, 4096, 4096));
         assert!(found.is_empty(), "{text}");
     }
     let (_, record) = parse(
@@ -235,36 +183,24 @@ fn what_stands_around_requests_is_passed_over() {
     )
     .unwrap()
     .remove(0);
-    assert_eq!(
-        (record.time_ns, record.response_ns),
-        (499_750_000, Some(250_000))
-    );
+    assert_eq!((record.time_ns, record.response_ns), (499_750_000, Some(250_000)));
 }
 
 /// Columns that the user names are any of the published formats, and what is wrong is said.
 #[test]
 fn columns_by_number() {
     let columns = |text: &str| TraceFormat::parse(None, Some(text));
-    let alibaba = columns("time=5:us,op=2,offset=3,size=4,device=1")
-        .unwrap()
-        .unwrap();
+    let alibaba = columns("time=5:us,op=2,offset=3,size=4,device=1").unwrap().unwrap();
     let text = "3,W,4096,512,7\n4,r,8192,1024,9\n";
     assert_eq!(parse(alibaba, text), parse(TraceFormat::Alibaba, text));
-    let spaces = columns("offset=1:sectors,size=2:4k,time=3:ms,op=4:1=read")
-        .unwrap()
-        .unwrap();
+    let spaces = columns("offset=1:sectors,size=2:4k,time=3:ms,op=4:1=read").unwrap().unwrap();
     let found = parse(spaces, "8 1 1.5 0 more of it\n16 2 2 1\n").unwrap();
     let found: Vec<RawRecord> = found.into_iter().map(|(_, record)| record).collect();
     assert_eq!(
         found,
-        [
-            record(1_500_000, Op::Write, 4096, 4096),
-            record(2_000_000, Op::Read, 8192, 8192)
-        ]
+        [record(1_500_000, Op::Write, 4096, 4096), record(2_000_000, Op::Read, 8192, 8192)]
     );
-    let TraceFormat::Columns(parsed) = spaces else {
-        panic!("{spaces:?}")
-    };
+    let TraceFormat::Columns(parsed) = spaces else { panic!("{spaces:?}") };
     assert_eq!(Columns::parse(&parsed.to_string()), Ok(parsed));
     for (wrong, part) in [
         ("time=1,size=2", "time, offset and size are needed"),
@@ -278,40 +214,20 @@ fn columns_by_number() {
         assert!(error.contains(part), "{wrong}: {error}");
     }
     let both = TraceFormat::parse(Some("msr"), Some("time=1,offset=2,size=3"));
-    assert!(
-        both.unwrap_err()
-            .to_string()
-            .contains("columns are the format")
-    );
+    assert!(both.unwrap_err().to_string().contains("columns are the format"));
 }
 
 #[test]
 fn wrong_lines_are_errors() {
     for (format, line, part) in [
         (TraceFormat::Blkparse, "hello", "no event"),
-        (
-            TraceFormat::Blkparse,
-            "8,0 3 1 0.1 697 Q R 99999999999999999999 + 8 [x]",
-            "sector",
-        ),
-        (
-            TraceFormat::Blkparse,
-            "8,0 3 1 0.1 697 Q R 9999999999999999999 + 8 [x]",
-            "2^64",
-        ),
-        (
-            TraceFormat::Blkparse,
-            "8,0 3 1 0.1 697 Q X 1 + 8 [x]",
-            "RWBS",
-        ),
+        (TraceFormat::Blkparse, "8,0 3 1 0.1 697 Q R 99999999999999999999 + 8 [x]", "sector"),
+        (TraceFormat::Blkparse, "8,0 3 1 0.1 697 Q R 9999999999999999999 + 8 [x]", "2^64"),
+        (TraceFormat::Blkparse, "8,0 3 1 0.1 697 Q X 1 + 8 [x]", "RWBS"),
         (TraceFormat::Iolog, "version 1", "first line"),
         (TraceFormat::Msr, "1,2,3", "7 columns"),
         (TraceFormat::Msr, "1,h,0,Erase,0,4096,1", "is no operation"),
-        (
-            TraceFormat::Msr,
-            "18446744073709551615,h,0,Read,0,4096,1",
-            "time",
-        ),
+        (TraceFormat::Msr, "18446744073709551615,h,0,Read,0,4096,1", "time"),
         (TraceFormat::Systor, "1e9,0.1,R,0,0,4096", "time"),
         (TraceFormat::Alibaba, "1,R,-4096,4096,1", "offset"),
         (TraceFormat::Alibaba, "1,R,0,4k,1", "size"),
@@ -359,26 +275,20 @@ fn line(format: TraceFormat, request: &(u64, bool, u64, u64)) -> String {
             "            fio-12 [001] d..2. {}: block_rq_issue: 8,0 {letter}S {len} () {sector} + {sectors} [fio]",
             seconds(micros)
         ),
-        TraceFormat::Biosnoop => format!(
-            "{} kworker/u16:4 u 27 sda {letter} {sector} {len} 0.000",
-            seconds(micros)
-        ),
+        TraceFormat::Biosnoop => {
+            format!("{} kworker/u16:4 u 27 sda {letter} {sector} {len} 0.000", seconds(micros))
+        }
         // Bytes have a column of their own; the address is in sectors.
         TraceFormat::Spc => format!("0,{sector},{len},{letter},{},x", seconds(micros)),
-        TraceFormat::Tencent => format!(
-            "{},{sector},{sectors},{},7",
-            seconds(micros),
-            u8::from(write)
-        ),
-        TraceFormat::Fiu => format!(
-            "{} 4 syslogd {sector} {sectors} {letter} 6 0 53e",
-            micros * 1000
-        ),
-        TraceFormat::Mqsim => format!(
-            "{} 0 {sector} {sectors} {}",
-            micros * 1000,
-            u8::from(!write)
-        ),
+        TraceFormat::Tencent => {
+            format!("{},{sector},{sectors},{},7", seconds(micros), u8::from(write))
+        }
+        TraceFormat::Fiu => {
+            format!("{} 4 syslogd {sector} {sectors} {letter} 6 0 53e", micros * 1000)
+        }
+        TraceFormat::Mqsim => {
+            format!("{} 0 {sector} {sectors} {}", micros * 1000, u8::from(!write))
+        }
         TraceFormat::Disksim => format!(
             "{}.{:03} 0 {sector} {sectors} {}",
             micros / 1000,
@@ -386,10 +296,7 @@ fn line(format: TraceFormat, request: &(u64, bool, u64, u64)) -> String {
             u8::from(!write)
         ),
         TraceFormat::LibCacheSim => {
-            format!(
-                "1,{micros},{},{len},{sector}",
-                if write { "2a" } else { "28" }
-            )
+            format!("1,{micros},{},{len},{sector}", if write { "2a" } else { "28" })
         }
         _ => unreachable!("text formats"),
     }

@@ -13,11 +13,7 @@ fn profile(requests: impl Iterator<Item = (u64, bool, u64, u64)>) -> (TraceSurve
         format!("1,{letter},{offset},{len},{micros}\n")
     };
     fs::write(&path, requests.map(line).collect::<String>()).unwrap();
-    let source = TraceSource {
-        path,
-        format: None,
-        device: None,
-    };
+    let source = TraceSource { path, format: None, device: None };
     let survey = TraceSurvey::of(&source).unwrap();
     let profile = TraceProfile::of(&source, &survey).unwrap();
     (TraceSurvey::clone(&survey), profile)
@@ -30,10 +26,7 @@ fn the_harmonic_sum_is_exact_enough() {
         for n in [1_u32, 10, 1000, 1001, 50_000, 1_000_000] {
             let exact: f64 = (1..=n).map(|r| f64::from(r).powf(-s)).sum();
             let found = harmonic(u64::from(n), s);
-            assert!(
-                (found / exact - 1.0).abs() < 1e-9,
-                "{n} {s}: {found} {exact}"
-            );
+            assert!((found / exact - 1.0).abs() < 1e-9, "{n} {s}: {found} {exact}");
         }
     }
 }
@@ -78,16 +71,8 @@ fn arrivals_have_a_rate_and_a_variation() {
         at += rng.exponential(500.0);
         (at as u64, false, 0, 4096)
     }));
-    assert!(
-        (poisson.rate / 2000.0 - 1.0).abs() < 0.02,
-        "{}",
-        poisson.rate
-    );
-    assert!(
-        (poisson.gap_variation - 1.0).abs() < 0.03,
-        "{}",
-        poisson.gap_variation
-    );
+    assert!((poisson.rate / 2000.0 - 1.0).abs() < 0.02, "{}", poisson.rate);
+    assert!((poisson.gap_variation - 1.0).abs() < 0.03, "{}", poisson.gap_variation);
 }
 
 /// Little's law: 2000 requests per second that take 3 ms each are 6 in flight.
@@ -97,16 +82,9 @@ fn depth_is_by_littles_law() {
     let path = folder.path().join("t.csv");
     let lines = (0..=4000_u64).map(|n| format!("{},h,0,Read,{},4096,30000\n", n * 5000, n * 4096));
     fs::write(&path, lines.collect::<String>()).unwrap();
-    let source = TraceSource {
-        path,
-        format: None,
-        device: None,
-    };
+    let source = TraceSource { path, format: None, device: None };
     let survey = TraceSurvey::of(&source).unwrap();
-    let found = TraceProfile::of(&source, &survey)
-        .unwrap()
-        .in_flight
-        .unwrap();
+    let found = TraceProfile::of(&source, &survey).unwrap().in_flight.unwrap();
     assert!((found - 6.0).abs() < 0.01, "{found}");
 }
 
@@ -114,10 +92,7 @@ fn depth_is_by_littles_law() {
 #[test]
 fn sampled_blocks_stand_for_all() {
     let mut all = BlockCounts::default();
-    let mut sampled = BlockCounts {
-        shift: 3,
-        ..BlockCounts::default()
-    };
+    let mut sampled = BlockCounts { shift: 3, ..BlockCounts::default() };
     let mut rng = Rng::stream(3, "blocks");
     for _ in 0..400_000 {
         let block = rng.below(50_000);

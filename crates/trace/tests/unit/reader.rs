@@ -60,11 +60,8 @@ fn columns_stand_between_commas_semicolons_bars_or_spaces_and_quoted_or_not() {
         for quote in ["", "\""] {
             let line =
                 |words: [&str; 4]| words.map(|w| format!("{quote}{w}{quote}")).join(separator);
-            let text = [
-                line(["t", "op", "lba", "n"]),
-                line(["1", "write", "8", "16"]),
-            ]
-            .join("\r\n");
+            let text =
+                [line(["t", "op", "lba", "n"]), line(["1", "write", "8", "16"])].join("\r\n");
             let columns = TraceFormat::parse(None, Some("time=1,op=2,offset=3:512,size=4:512"));
             let input = Box::new(Cursor::new(text.clone().into_bytes()));
             let reader = TraceReader::new("t.csv".to_owned(), input, columns.unwrap(), None);
@@ -87,14 +84,8 @@ fn times_are_dates_too() {
     for (first, second) in [
         ("2026-01-05T12:00:00.0001Z", "2026-01-05T12:00:00.0003Z"),
         ("2026-01-05 12:00:00.000100", "2026-01-05 12:00:00.000300"),
-        (
-            "2026-01-05T13:00:00.0001+01:00",
-            "2026-01-05 12:00:00.0003Z",
-        ),
-        (
-            "\"2026-01-05 12:00:00.0001\"",
-            "\"2026-01-05 12:00:00.0003\"",
-        ),
+        ("2026-01-05T13:00:00.0001+01:00", "2026-01-05 12:00:00.0003Z"),
+        ("\"2026-01-05 12:00:00.0001\"", "\"2026-01-05 12:00:00.0003\""),
     ] {
         let text = format!("when,where,length\n{first},0,4096\n{second},4096,4096\n");
         assert_eq!(times(one, &text), Ok(vec![0, 200_000]), "{text}");
@@ -102,12 +93,7 @@ fn times_are_dates_too() {
     let apart = "2026-01-05 23:59:59.9 0 4096\n2026-01-06 00:00:00.1 0 4096\n";
     let found = times("time=1,offset=3,size=4", apart);
     assert_eq!(found, Ok(vec![0, 200_000_000]));
-    for wrong in [
-        "2026-13-05T12:00:00",
-        "2026-01-05",
-        "1969-12-31T23:59:59Z",
-        "noon",
-    ] {
+    for wrong in ["2026-13-05T12:00:00", "2026-01-05", "1969-12-31T23:59:59Z", "noon"] {
         let text = format!("1,0,4096\n{wrong},0,4096\n");
         let error = times(one, &text).unwrap_err().to_string();
         assert!(error.contains("nor a date"), "{error}");
@@ -119,13 +105,8 @@ fn times_are_dates_too() {
 fn what_is_out_of_order_by_more_is_refused() {
     let line = |micros: usize| format!("1,R,0,4096,{micros}\n");
     let text: String = (70_000..140_000).chain(0..10).map(line).collect();
-    let error = all(&mut reader(text, None).unwrap())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("not in the order of its times: request 70001"),
-        "{error}"
-    );
+    let error = all(&mut reader(text, None).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("not in the order of its times: request 70001"), "{error}");
     assert!(error.contains("sort"), "{error}");
 }
 
@@ -144,20 +125,14 @@ fn requests_of_devices_above_another_are_left_out() {
     });
     std::fs::write(&path, lines.collect::<String>()).unwrap();
     let read = |device: Option<&str>| {
-        let source = TraceSource {
-            path: path.clone(),
-            format: None,
-            device: device.map(str::to_owned),
-        };
+        let source =
+            TraceSource { path: path.clone(), format: None, device: device.map(str::to_owned) };
         let mut reader = TraceReader::open(&source).unwrap();
         let found = all(&mut reader).unwrap();
         (found.len(), found[0].offset_bytes, reader.counts())
     };
     let (requests, first, counts) = read(None);
-    assert_eq!(
-        (requests, first, counts.upper_devices),
-        (10, 2048 * 512, 10)
-    );
+    assert_eq!((requests, first, counts.upper_devices), (10, 2048 * 512, 10));
     let (requests, first, counts) = read(Some("253,0"));
     assert_eq!((requests, first, counts.other_devices), (10, 0, 10));
 }
@@ -194,23 +169,13 @@ fn errors_name_the_line() {
 fn what_is_no_trace_is_refused() {
     for (text, part) in [("", "is empty"), ("a,b\n", "no known format")] {
         let error = reader(text, None).err().unwrap().to_string();
-        assert!(
-            error.contains(part) && error.contains("--trace_format takes auto"),
-            "{error}"
-        );
+        assert!(error.contains(part) && error.contains("--trace_format takes auto"), "{error}");
     }
     let long = format!("1,R,0,4096,100\n{}", "x".repeat(MAX_LINE_BYTES + 10));
-    let error = all(&mut reader(long, None).unwrap())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.starts_with("t.csv:2: the line is longer than 4096 bytes"),
-        "{error}"
-    );
+    let error = all(&mut reader(long, None).unwrap()).unwrap_err().to_string();
+    assert!(error.starts_with("t.csv:2: the line is longer than 4096 bytes"), "{error}");
     let beyond = format!("1,R,{},4096,100\n", (1_u64 << 63) - 512);
-    let error = all(&mut reader(beyond, None).unwrap())
-        .unwrap_err()
-        .to_string();
+    let error = all(&mut reader(beyond, None).unwrap()).unwrap_err().to_string();
     assert!(error.contains("beyond 8 EiB"), "{error}");
 }
 
@@ -221,18 +186,11 @@ fn files_as_they_are_and_compressed() {
     let open = |name: &str, data: &[u8]| {
         let path = folder.path().join(name);
         File::create(&path).unwrap().write_all(data).unwrap();
-        TraceReader::open(&TraceSource {
-            path,
-            format: None,
-            device: None,
-        })
+        TraceReader::open(&TraceSource { path, format: None, device: None })
     };
     let plain = all(&mut open("t.csv", text.as_bytes()).unwrap()).unwrap();
     let packed = zstd::encode_all(text.as_bytes(), 3).unwrap();
-    assert_eq!(
-        all(&mut open("t.csv.zst", &packed).unwrap()).unwrap(),
-        plain
-    );
+    assert_eq!(all(&mut open("t.csv.zst", &packed).unwrap()).unwrap(), plain);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(text.as_bytes()).unwrap();
     let gzip = gzip.finish().unwrap();
@@ -242,16 +200,9 @@ fn files_as_they_are_and_compressed() {
     let binary = open("t.blktrace.0", &0x6561_7407_u32.to_be_bytes());
     let error = binary.err().unwrap().to_string();
     assert!(error.contains("ends within a record"), "{error}");
-    let source = TraceSource {
-        path: folder.path().to_owned(),
-        format: None,
-        device: None,
-    };
+    let source = TraceSource { path: folder.path().to_owned(), format: None, device: None };
     let error = TraceReader::open(&source).err().unwrap().to_string();
-    assert!(
-        error.contains("no regular file") || error.contains("cannot read"),
-        "{error}"
-    );
+    assert!(error.contains("no regular file") || error.contains("cannot read"), "{error}");
 }
 
 proptest! {

@@ -27,11 +27,7 @@ fn plan(
     };
     fs::write(&path, requests.iter().map(line).collect::<String>()).unwrap();
     let mut options = ReplayOptions {
-        source: TraceSource {
-            path,
-            format: None,
-            device: None,
-        },
+        source: TraceSource { path, format: None, device: None },
         skipped: SkippedOps::default(),
         timing: Timing::Closed,
         map: AddressMap::Auto,
@@ -69,11 +65,7 @@ fn extents(plan: &ReplayPlan) -> (Vec<(u64, u32)>, ReplayCounts) {
 
 #[test]
 fn a_trace_that_fits_keeps_its_addresses() {
-    let requests = [
-        (0, false, 0, 4096),
-        (1, true, 8192, 16384),
-        (2, false, 6000, 100),
-    ];
+    let requests = [(0, false, 0, 4096), (1, true, 8192, 16384), (2, false, 6000, 100)];
     let plan = plan(&requests, AREA, |_| {}).unwrap();
     assert_eq!(plan.map, AddressMap::Offset);
     let (extents, counts) = extents(&plan);
@@ -84,11 +76,7 @@ fn a_trace_that_fits_keeps_its_addresses() {
 
 #[test]
 fn addresses_beyond_the_area_are_clipped_and_counted() {
-    let requests = [
-        (0, false, 60 << 10, 8192),
-        (1, true, 64 << 10, 4096),
-        (2, true, 0, 4096),
-    ];
+    let requests = [(0, false, 60 << 10, 8192), (1, true, 64 << 10, 4096), (2, true, 0, 4096)];
     let plan = plan(&requests, AREA, |o| o.map = AddressMap::Offset).unwrap();
     let (extents, counts) = extents(&plan);
     assert_eq!(extents, [(60 << 10, 4096), (0, 4096)]);
@@ -97,10 +85,7 @@ fn addresses_beyond_the_area_are_clipped_and_counted() {
 
 #[test]
 fn modulo_continues_at_the_start_of_the_area() {
-    let requests = [
-        (0, false, (64 << 10) * 5 + (60 << 10), 8192),
-        (1, true, 1 << 30, 256 << 10),
-    ];
+    let requests = [(0, false, (64 << 10) * 5 + (60 << 10), 8192), (1, true, 1 << 30, 256 << 10)];
     let plan = plan(&requests, AREA, |_| {}).unwrap();
     assert_eq!(plan.map, AddressMap::Modulo);
     let (extents, counts) = extents(&plan);
@@ -134,17 +119,10 @@ fn division_is_fios_replay_scale() {
 
 #[test]
 fn long_requests_are_split() {
-    let area = ReplayArea {
-        size_bytes: 1 << 30,
-        most_bytes: 64 << 10,
-        ..AREA
-    };
+    let area = ReplayArea { size_bytes: 1 << 30, most_bytes: 64 << 10, ..AREA };
     let plan = plan(&[(0, true, 0, 150 << 10)], area, |_| {}).unwrap();
     let (extents, counts) = extents(&plan);
-    assert_eq!(
-        extents,
-        [(0, 64 << 10), (64 << 10, 64 << 10), (128 << 10, 24 << 10)]
-    );
+    assert_eq!(extents, [(0, 64 << 10), (64 << 10, 64 << 10), (128 << 10, 24 << 10)]);
     assert_eq!((counts.requests, counts.split), (1, 1));
 }
 
@@ -157,15 +135,9 @@ fn times_are_scaled_and_idle_time_is_cut() {
         (102_000, false, 0, 4096),
     ];
     let due = |scale: Option<&str>, limit: Option<&str>| {
-        let plan = plan(&requests, AREA, |o| {
-            o.timing = Timing::parse(None, scale, limit).unwrap()
-        })
-        .unwrap();
-        ios(&plan)
-            .0
-            .iter()
-            .map(|io| io.due.0 / 1000)
-            .collect::<Vec<u64>>()
+        let plan = plan(&requests, AREA, |o| o.timing = Timing::parse(None, scale, limit).unwrap())
+            .unwrap();
+        ios(&plan).0.iter().map(|io| io.due.0 / 1000).collect::<Vec<u64>>()
     };
     assert_eq!(due(None, None), [0, 1000, 101_000, 102_000]);
     assert_eq!(due(Some("0.5"), None), [0, 500, 50_500, 51_000]);
@@ -176,84 +148,54 @@ fn times_are_scaled_and_idle_time_is_cut() {
 
 #[test]
 fn phases_are_equal_shares_or_begin_after_a_gap() {
-    let requests: Vec<Request> = (0..10)
-        .map(|n| (n * 100 + n / 4 * 50_000, false, 0, 4096))
-        .collect();
+    let requests: Vec<Request> =
+        (0..10).map(|n| (n * 100 + n / 4 * 50_000, false, 0, 4096)).collect();
     let phases = |rule: &str| {
-        let plan = plan(&requests, AREA, |o| {
-            o.phases = PhaseRule::parse(Some(rule)).unwrap()
-        })
-        .unwrap();
+        let plan =
+            plan(&requests, AREA, |o| o.phases = PhaseRule::parse(Some(rule)).unwrap()).unwrap();
         ios(&plan).0.iter().map(|io| io.phase).collect::<Vec<u32>>()
     };
     assert_eq!(phases("4"), [0, 0, 0, 1, 1, 2, 2, 2, 3, 3]);
     assert_eq!(phases("gap:40ms"), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
     let many: Vec<Request> = (0..200).map(|n| (n * 1000, false, 0, 4096)).collect();
     let error = plan(&many, AREA, |o| o.phases = PhaseRule::Gap(Nanos(1000))).unwrap_err();
-    assert!(
-        error.to_string().contains("200 phases are more than 100"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("200 phases are more than 100"), "{error}");
 }
 
 #[test]
 fn what_is_skipped_is_not_replayed() {
     let requests = [(0, false, 0, 4096), (1, true, 0, 4096), (2, false, 0, 4096)];
-    let reads = plan(&requests, AREA, |o| {
-        o.skipped = SkippedOps::parse("write,trim").unwrap()
-    })
-    .unwrap();
+    let reads =
+        plan(&requests, AREA, |o| o.skipped = SkippedOps::parse("write,trim").unwrap()).unwrap();
     assert_eq!((reads.requests, reads.read_percent()), (2, 100));
     assert_eq!(ios(&reads).0.len(), 2);
     let mixed = plan(&requests, AREA, |_| {}).unwrap();
     assert_eq!(mixed.read_percent(), 67);
-    let none = plan(&requests[..1], AREA, |o| {
-        o.skipped = SkippedOps::parse("read").unwrap()
-    })
-    .unwrap_err();
+    let none =
+        plan(&requests[..1], AREA, |o| o.skipped = SkippedOps::parse("read").unwrap()).unwrap_err();
     assert!(none.to_string().contains("nothing is left"), "{none}");
 }
 
 #[test]
 fn options_say_what_they_take() {
     for (error, part) in [
-        (
-            Timing::parse(Some("fast"), None, None).unwrap_err(),
-            "not one of: timed, closed",
-        ),
-        (
-            Timing::parse(Some("closed"), Some("2"), None).unwrap_err(),
-            "has no times",
-        ),
-        (
-            Timing::parse(None, Some("0"), None).unwrap_err(),
-            "0.5 replays twice as fast",
-        ),
-        (
-            Timing::parse(None, Some("nan"), None).unwrap_err(),
-            "a factor",
-        ),
-        (
-            Timing::parse(None, None, Some("0")).unwrap_err(),
-            "longer than nothing",
-        ),
+        (Timing::parse(Some("fast"), None, None).unwrap_err(), "not one of: timed, closed"),
+        (Timing::parse(Some("closed"), Some("2"), None).unwrap_err(), "has no times"),
+        (Timing::parse(None, Some("0"), None).unwrap_err(), "0.5 replays twice as fast"),
+        (Timing::parse(None, Some("nan"), None).unwrap_err(), "a factor"),
+        (Timing::parse(None, None, Some("0")).unwrap_err(), "longer than nothing"),
         (PhaseRule::parse(Some("0")).unwrap_err(), "gap:TIME"),
         (PhaseRule::parse(Some("101")).unwrap_err(), "up to 100"),
         (PhaseRule::parse(Some("gap:0s")).unwrap_err(), "gap:TIME"),
         (AddressMap::parse(Some("divide:0")).unwrap_err(), "divide:N"),
-        (
-            SkippedOps::parse("flush").unwrap_err(),
-            "read, write, trim, sync",
-        ),
+        (SkippedOps::parse("flush").unwrap_err(), "read, write, trim, sync"),
         (parse_align("0").unwrap_err(), "logical block"),
     ] {
         let text = error.to_string();
         assert!(text.contains(part), "{text}");
     }
-    let beyond = plan(&[(0, false, 1 << 40, 4096)], AREA, |o| {
-        o.map = AddressMap::Offset
-    })
-    .unwrap_err();
+    let beyond =
+        plan(&[(0, false, 1 << 40, 4096)], AREA, |o| o.map = AddressMap::Offset).unwrap_err();
     assert!(beyond.to_string().contains("modulo or linear"), "{beyond}");
 }
 
@@ -323,17 +265,10 @@ proptest! {
 /// A repeated trace keeps its rate: between two passes lies the mean time between two requests.
 #[test]
 fn a_trace_is_repeated() {
-    let requests = [
-        (0, false, 0, 4096),
-        (100, true, 4096, 4096),
-        (400, false, 8192, 4096),
-    ];
+    let requests = [(0, false, 0, 4096), (100, true, 4096, 4096), (400, false, 8192, 4096)];
     let repeated = plan(&requests, AREA, |options| {
         options.passes = 3;
-        options.timing = Timing::Timed {
-            scale: 1.0,
-            idle_limit: None,
-        };
+        options.timing = Timing::Timed { scale: 1.0, idle_limit: None };
     })
     .unwrap();
     assert_eq!((repeated.requests, repeated.bytes()), (9, 9 * 4096));

@@ -4,9 +4,7 @@ use super::*;
 /// implementation's test vectors (rand_xoshiro carries the same).
 #[test]
 fn matches_the_reference_vector() {
-    let mut rng = Rng {
-        state: [1, 2, 3, 4],
-    };
+    let mut rng = Rng { state: [1, 2, 3, 4] };
     let expected = [
         41_943_041,
         58_720_359,
@@ -75,9 +73,7 @@ fn normal_has_its_moments() {
 #[test]
 fn normal_is_finite_at_both_ends_of_the_uniform_numbers() {
     for (fourth, bits) in [(0, 0), (u64::MAX, u64::MAX)] {
-        let mut rng = Rng {
-            state: [0, 1, 2, fourth],
-        };
+        let mut rng = Rng { state: [0, 1, 2, fourth] };
         assert_eq!(rng.clone().next_u64(), bits);
         let value = rng.normal();
         assert!(value.is_finite(), "{value}");

@@ -20,22 +20,10 @@ fn sizes_are_parsed_as_by_fio() {
 fn errors_of_sizes_name_the_cause() {
     assert!(matches!(parse_size(""), Err(ParseError::NoNumber { .. })));
     assert!(matches!(parse_size("k4"), Err(ParseError::NoNumber { .. })));
-    assert!(matches!(
-        parse_size("-4k"),
-        Err(ParseError::NoNumber { .. })
-    ));
-    assert!(matches!(
-        parse_size("1.2.3"),
-        Err(ParseError::NoNumber { .. })
-    ));
-    assert!(matches!(
-        parse_size("4q"),
-        Err(ParseError::UnknownUnit { .. })
-    ));
-    assert!(matches!(
-        parse_size("99999999p"),
-        Err(ParseError::TooLarge { .. })
-    ));
+    assert!(matches!(parse_size("-4k"), Err(ParseError::NoNumber { .. })));
+    assert!(matches!(parse_size("1.2.3"), Err(ParseError::NoNumber { .. })));
+    assert!(matches!(parse_size("4q"), Err(ParseError::UnknownUnit { .. })));
+    assert!(matches!(parse_size("99999999p"), Err(ParseError::TooLarge { .. })));
 }
 
 #[test]
@@ -67,14 +55,8 @@ fn sizes_are_formatted() {
 #[test]
 fn typing_errors_have_a_suggestion() {
     let known = "samsung-951, intel-600p, wd-black";
-    assert_eq!(
-        did_you_mean("samsng-951", known),
-        "; did you mean \"samsung-951\"?"
-    );
-    assert_eq!(
-        did_you_mean("Intel600p", known),
-        "; did you mean \"intel-600p\"?"
-    );
+    assert_eq!(did_you_mean("samsng-951", known), "; did you mean \"samsung-951\"?");
+    assert_eq!(did_you_mean("Intel600p", known), "; did you mean \"intel-600p\"?");
     assert_eq!(did_you_mean("xyz", known), "");
     assert_eq!(did_you_mean("", known), "");
 }
@@ -125,9 +107,6 @@ fn rates_in_bytes_and_in_bits() {
     }
     for text in ["480mb/s", "1gb", "5 xb/s"] {
         let error = parse_rate(text).unwrap_err().to_string();
-        assert!(
-            error.contains("800MB/s") && error.contains("6.4Gb/s"),
-            "{error}"
-        );
+        assert!(error.contains("800MB/s") && error.contains("6.4Gb/s"), "{error}");
     }
 }

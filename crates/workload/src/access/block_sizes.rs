@@ -63,11 +63,7 @@ impl BlockSizes {
         merged.sort_by_key(|entry| entry.0);
         let (sizes, weights): (Vec<u32>, Vec<f64>) = merged.into_iter().unzip();
         let columns = alias_table(&weights);
-        Ok(BlockSizes {
-            sizes,
-            weights,
-            columns,
-        })
+        Ok(BlockSizes { sizes, weights, columns })
     }
 
     pub fn min_bytes(&self) -> u32 {
@@ -131,13 +127,8 @@ fn alias_table(weights: &[f64]) -> Vec<Column> {
     let count = weights.len();
     let total: f64 = weights.iter().sum();
     let mut mass: Vec<f64> = weights.iter().map(|w| w / total * count as f64).collect();
-    let mut columns: Vec<Column> = (0..count)
-        .map(|i| Column {
-            threshold: 1 << 32,
-            own: i as u16,
-            alias: i as u16,
-        })
-        .collect();
+    let mut columns: Vec<Column> =
+        (0..count).map(|i| Column { threshold: 1 << 32, own: i as u16, alias: i as u16 }).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..count).partition(|&i| mass[i] < 1.0);
     while let (Some(&low), Some(&high)) = (small.last(), large.last()) {
         small.pop();

@@ -9,12 +9,7 @@ pub enum AccessError {
     #[error("block size {0} bytes is not from 1 byte to 4 MiB; choose one that is")]
     BadBlockSize(u64),
     #[error("{what} {text:?}: {reason}; write {form}")]
-    BadText {
-        what: &'static str,
-        text: String,
-        reason: String,
-        form: &'static str,
-    },
+    BadText { what: &'static str, text: String, reason: String, form: &'static str },
     #[error("block-size weight {0} is not zero or a positive number")]
     BadWeight(f64),
     #[error("the block-size mix is empty: give at least one size a weight over zero")]
@@ -33,11 +28,7 @@ pub enum AccessError {
         "zone {zone} has no room for an I/O in an area of {area_bytes} bytes with I/Os at \
          multiples of {align_bytes}; use a larger area"
     )]
-    EmptyZone {
-        zone: usize,
-        area_bytes: u64,
-        align_bytes: u64,
-    },
+    EmptyZone { zone: usize, area_bytes: u64, align_bytes: u64 },
     #[error(
         "alignment {0} bytes is not a multiple of 512; use the block size or the drive's block \
          size"

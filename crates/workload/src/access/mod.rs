@@ -193,19 +193,11 @@ impl AddressGenerator {
         if align_bytes == 0 || !align_bytes.is_multiple_of(SECTOR_BYTES) {
             return Err(AccessError::BadAlign(align_bytes));
         }
-        let zones = config
-            .zones
-            .map(|zones| zone_state(zones, region))
-            .transpose()?;
-        let area_bytes = config
-            .zones
-            .map_or(region.size_bytes, |zones| zones.range_bytes);
+        let zones = config.zones.map(|zones| zone_state(zones, region)).transpose()?;
+        let area_bytes = config.zones.map_or(region.size_bytes, |zones| zones.range_bytes);
         let largest = config.max_bytes();
         if u64::from(largest) > area_bytes {
-            return Err(AccessError::BlockLargerThanArea {
-                block_bytes: largest,
-                area_bytes,
-            });
+            return Err(AccessError::BlockLargerThanArea { block_bytes: largest, area_bytes });
         }
         let mut rng = Rng::stream(mix(seed, u64::from(worker)), "addresses");
         // Where the largest size fits, all do.
@@ -222,11 +214,9 @@ impl AddressGenerator {
             align_bytes,
             order,
             run: match config.step {
-                AccessStep::Run(ios) if ios > 1 => Some(RandomRun {
-                    ios,
-                    left: 0,
-                    position_bytes: 0,
-                }),
+                AccessStep::Run(ios) if ios > 1 => {
+                    Some(RandomRun { ios, left: 0, position_bytes: 0 })
+                }
                 _ => None,
             },
             zones,
@@ -258,11 +248,7 @@ impl AddressGenerator {
         if let Order::Steady(order) = &mut self.order {
             order.share(worker, workers);
         }
-        if let Order::Cover {
-            permutation,
-            next,
-            stride,
-        } = &mut self.order
+        if let Order::Cover { permutation, next, stride } = &mut self.order
             && self.zones.is_none()
             && workers > 1
         {
@@ -307,10 +293,7 @@ impl AddressGenerator {
     #[inline]
     fn place(&mut self, write: bool, slots: u64, len_bytes: &mut u32) -> u64 {
         match &mut self.order {
-            Order::Stream {
-                position_bytes,
-                gap_bytes,
-            } => {
+            Order::Stream { position_bytes, gap_bytes } => {
                 let mut start = *position_bytes;
                 let sized = SizedSlots::of(&self.reads, &self.writes, write);
                 match sized.fitting(*len_bytes, self.area_bytes - start) {
@@ -322,17 +305,12 @@ impl AddressGenerator {
                     next.checked_add(u64::from(self.min_bytes))
                         .is_some_and(|end| end <= self.area_bytes)
                 };
-                *position_bytes = next
-                    .filter(fits)
-                    .unwrap_or_else(|| stream_start(self.area_bytes, *gap_bytes));
+                *position_bytes =
+                    next.filter(fits).unwrap_or_else(|| stream_start(self.area_bytes, *gap_bytes));
                 start
             }
             Order::Uniform => self.rng.below(slots) * self.align_bytes,
-            Order::Cover {
-                permutation,
-                next,
-                stride,
-            } => {
+            Order::Cover { permutation, next, stride } => {
                 let slot = permutation.apply(*next);
                 *next += *stride;
                 while *next >= permutation.count() {
@@ -377,13 +355,10 @@ impl AddressGenerator {
             run.left = 0;
         }
         match &mut self.order {
-            Order::Stream {
-                position_bytes,
-                gap_bytes,
-            } => *position_bytes = stream_start(self.area_bytes, *gap_bytes),
-            Order::Cover {
-                permutation, next, ..
-            } => {
+            Order::Stream { position_bytes, gap_bytes } => {
+                *position_bytes = stream_start(self.area_bytes, *gap_bytes)
+            }
+            Order::Cover { permutation, next, .. } => {
                 *next = 0;
                 permutation.reshuffle(&mut self.rng);
             }

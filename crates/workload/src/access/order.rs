@@ -88,9 +88,7 @@ impl SizedSlots {
     #[cold]
     pub(super) fn largest_fitting(&self, left_bytes: u64) -> Option<u32> {
         let sizes = self.sizes.entries().map(|(size_bytes, _)| size_bytes);
-        sizes
-            .take_while(|&size_bytes| u64::from(size_bytes) <= left_bytes)
-            .last()
+        sizes.take_while(|&size_bytes| u64::from(size_bytes) <= left_bytes).last()
     }
 }
 
@@ -121,15 +119,9 @@ impl Order {
                 let is_valid = gap_bytes.unsigned_abs().is_multiple_of(SECTOR_BYTES)
                     && (-(area_bytes as i64)..=limit).contains(&gap_bytes);
                 if !is_valid {
-                    return Err(AccessError::BadGap {
-                        gap_bytes,
-                        area_bytes,
-                    });
+                    return Err(AccessError::BadGap { gap_bytes, area_bytes });
                 }
-                Order::Stream {
-                    position_bytes: stream_start(area_bytes, gap_bytes),
-                    gap_bytes,
-                }
+                Order::Stream { position_bytes: stream_start(area_bytes, gap_bytes), gap_bytes }
             }
             AddressPattern::Uniform => Order::Uniform,
             AddressPattern::Cover | AddressPattern::Steady
@@ -138,11 +130,9 @@ impl Order {
                 let sizes: Vec<String> = config.sizes().map(ToString::to_string).collect();
                 return Err(AccessError::CoverWithMix(sizes.join(",")));
             }
-            AddressPattern::Cover => Order::Cover {
-                permutation: Permutation::new(slots, rng),
-                next: 0,
-                stride: 1,
-            },
+            AddressPattern::Cover => {
+                Order::Cover { permutation: Permutation::new(slots, rng), next: 0, stride: 1 }
+            }
             AddressPattern::Steady => Order::Steady(Box::new(SteadyOrder::new(slots, seed))),
             AddressPattern::Zoned(shares) => {
                 let align_bytes = u64::from(config.effective_align_bytes());

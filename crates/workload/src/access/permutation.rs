@@ -51,21 +51,13 @@ impl Permutation {
     /// `index` must be below [`Permutation::count`]; a larger one is wrapped into it.
     #[inline]
     pub fn apply(&self, index: u64) -> u64 {
-        let mut value = if index < self.count {
-            index
-        } else {
-            index % self.count
-        };
+        let mut value = if index < self.count { index } else { index % self.count };
         loop {
             value = self.network(value);
             // A walk that starts inside comes back inside: the cycle it follows contains its start.
             if value < self.count {
                 let room = self.count - self.rotation;
-                return if value < room {
-                    value + self.rotation
-                } else {
-                    value - room
-                };
+                return if value < room { value + self.rotation } else { value - room };
             }
         }
     }

@@ -31,18 +31,14 @@ impl Ranks {
         let whole = count.max(1) as f64;
         match law {
             RankLaw::Zipf { theta } => Ok(Ranks::Zipf(Zipf::new(count, theta)?)),
-            RankLaw::Pareto { h } if h > 0.0 && h < 1.0 => Ok(Ranks::Pareto {
-                count: whole,
-                exponent: h.ln() / (-h).ln_1p(),
-            }),
+            RankLaw::Pareto { h } if h > 0.0 && h < 1.0 => {
+                Ok(Ranks::Pareto { count: whole, exponent: h.ln() / (-h).ln_1p() })
+            }
             RankLaw::Pareto { h } => Err(AccessError::BadPareto(h)),
             RankLaw::Normal { deviation_percent }
                 if deviation_percent > 0.0 && deviation_percent < 100.0 =>
             {
-                Ok(Ranks::Normal {
-                    count: whole,
-                    deviation: whole * deviation_percent / 100.0,
-                })
+                Ok(Ranks::Normal { count: whole, deviation: whole * deviation_percent / 100.0 })
             }
             RankLaw::Normal { deviation_percent } => {
                 Err(AccessError::BadDeviation(deviation_percent))

@@ -130,8 +130,7 @@ impl SteadyOrder {
 
     fn add_region(&mut self, region: usize) {
         let count = self.blocks_of(region);
-        self.overwriting
-            .push(Permutation::new(count, &mut self.rng));
+        self.overwriting.push(Permutation::new(count, &mut self.rng));
         self.overwritten.push(0);
     }
 

@@ -76,21 +76,13 @@ fn integral_inverse(area: f64, theta: f64) -> f64 {
 /// `(e^t - 1) / t`, continuous at 0.
 #[inline]
 fn exp_m1_over(t: f64) -> f64 {
-    if t.abs() > 1e-8 {
-        t.exp_m1() / t
-    } else {
-        1.0 + t * 0.5
-    }
+    if t.abs() > 1e-8 { t.exp_m1() / t } else { 1.0 + t * 0.5 }
 }
 
 /// `ln(1 + t) / t`, continuous at 0.
 #[inline]
 fn ln_1p_over(t: f64) -> f64 {
-    if t.abs() > 1e-8 {
-        t.ln_1p() / t
-    } else {
-        1.0 - t * 0.5
-    }
+    if t.abs() > 1e-8 { t.ln_1p() / t } else { 1.0 - t * 0.5 }
 }
 
 #[cfg(test)]

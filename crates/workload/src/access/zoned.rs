@@ -42,9 +42,8 @@ impl FromStr for ZoneShares {
         };
         let (mut accesses, mut sizes) = (Vec::new(), Vec::new());
         for zone in text.split(':') {
-            let (access, size) = zone
-                .split_once('/')
-                .ok_or_else(|| bad(format!("{zone:?} is not ACCESS/SIZE")))?;
+            let (access, size) =
+                zone.split_once('/').ok_or_else(|| bad(format!("{zone:?} is not ACCESS/SIZE")))?;
             accesses.push(share(access)?);
             sizes.push(share(size)?);
         }
@@ -158,10 +157,7 @@ impl ZoneSampler {
     pub(super) fn sample(&self, rng: &mut Rng) -> u64 {
         let draw = rng.next_u64();
         let last = self.zones.len() - 1;
-        let index = self.zones[..last]
-            .iter()
-            .position(|zone| draw < zone.below)
-            .unwrap_or(last);
+        let index = self.zones[..last].iter().position(|zone| draw < zone.below).unwrap_or(last);
         let zone = self.zones[index];
         zone.first + rng.below(zone.slots)
     }

@@ -49,9 +49,7 @@ impl ErrorStreak {
             return None;
         }
         let span = now - self.since;
-        (self.errors >= GIVE_UP_ERRORS || span >= GIVE_UP_AFTER).then_some(GaveUp {
-            errors: self.errors,
-            span,
-        })
+        (self.errors >= GIVE_UP_ERRORS || span >= GIVE_UP_AFTER)
+            .then_some(GaveUp { errors: self.errors, span })
     }
 }

@@ -78,21 +78,12 @@ pub(super) fn direction(rw: &str, rwmixread: Option<u32>) -> Result<Direction, P
     let (random, read_percent) = word_of(word, rwmixread)?;
     let trims = word.ends_with("trim");
     let step = number.map_or(Ok(AccessStep::Plain), |number| step(rw, number, random))?;
-    Ok(Direction {
-        word: word.to_owned(),
-        random,
-        read_percent,
-        trims,
-        step,
-    })
+    Ok(Direction { word: word.to_owned(), random, read_percent, trims, step })
 }
 
 fn step(rw: &str, number: &str, random: bool) -> Result<AccessStep, PlanError> {
     if random {
-        let ios = number
-            .parse()
-            .ok()
-            .filter(|ios| (1..=1 << 20).contains(ios));
+        let ios = number.parse().ok().filter(|ios| (1..=1 << 20).contains(ios));
         let wrong = || {
             out_of_range(
                 "rw",
@@ -193,9 +184,7 @@ fn align(
     let bytes = size("blockalign", text)?;
     aligned(target, "blockalign", bytes, unit)?;
     let align = u32::try_from(bytes);
-    align
-        .map(Some)
-        .map_err(|_| out_of_range("blockalign", text, "below 4 GiB"))
+    align.map(Some).map_err(|_| out_of_range("blockalign", text, "below 4 GiB"))
 }
 
 fn zones(
@@ -217,9 +206,5 @@ fn zones(
     let size_bytes = length("zonesize", Some(zone), 0)?;
     let range_bytes = length("zonerange", options.zonerange.as_deref(), size_bytes)?;
     let skip_bytes = length("zoneskip", options.zoneskip.as_deref(), 0)?;
-    Ok(Some(StridedZones {
-        size_bytes,
-        range_bytes,
-        skip_bytes,
-    }))
+    Ok(Some(StridedZones { size_bytes, range_bytes, skip_bytes }))
 }

@@ -151,9 +151,7 @@ pub(super) fn area(
     split: bool,
 ) -> Result<(Region, u64), PlanError> {
     let share = |option, given: &Option<String>| {
-        let share = given
-            .as_deref()
-            .map(|text| size_or_share(option, text, target));
+        let share = given.as_deref().map(|text| size_or_share(option, text, target));
         share.transpose()
     };
     let mut offset_bytes = share("offset", &options.offset)?.unwrap_or(0);
@@ -164,9 +162,7 @@ pub(super) fn area(
     }
     let increment = share("offset_increment", &options.offset_increment)?.unwrap_or(0);
     if split && increment > 0 {
-        return Err(invalid(
-            "--split and --offset_increment both say where threads work; use one",
-        ));
+        return Err(invalid("--split and --offset_increment both say where threads work; use one"));
     }
     // Saturated sums lie beyond the end of any drive, which is refused below; an area that would
     // begin there is empty.
@@ -180,11 +176,9 @@ pub(super) fn area(
         // The offset may have been rounded up by less than a block.
         size_bytes -= beyond_bytes;
     }
-    for (option, bytes) in [
-        ("offset", offset_bytes),
-        ("size", size_bytes),
-        ("offset_increment", increment),
-    ] {
+    for (option, bytes) in
+        [("offset", offset_bytes), ("size", size_bytes), ("offset_increment", increment)]
+    {
         aligned(target, option, bytes, unit)?;
     }
     let end = last_bytes.saturating_add(size_bytes);
@@ -202,13 +196,7 @@ pub(super) fn area(
              {capacity_bytes}; lower --offset, --size or --offset_increment"
         )));
     }
-    Ok((
-        Region {
-            offset_bytes,
-            size_bytes,
-        },
-        increment,
-    ))
+    Ok((Region { offset_bytes, size_bytes }, increment))
 }
 
 /// Where the threads work.
@@ -246,20 +234,11 @@ pub(super) fn places(
             area_bytes: part_bytes,
         });
     }
-    Ok(Places {
-        area,
-        offset_increment_bytes,
-        split,
-        part_bytes,
-    })
+    Ok(Places { area, offset_increment_bytes, split, part_bytes })
 }
 
 pub(super) fn part_bytes(area: Region, numjobs: u32, split: bool, unit: u64) -> u64 {
-    if split {
-        area.size_bytes / u64::from(numjobs) / unit * unit
-    } else {
-        area.size_bytes
-    }
+    if split { area.size_bytes / u64::from(numjobs) / unit * unit } else { area.size_bytes }
 }
 
 pub(super) fn pacing(
@@ -275,14 +254,11 @@ pub(super) fn pacing(
     let pacing = match (&options.rate, &options.rate_iops, &options.rate_bw) {
         (None, None, None) => Pacing::Closed,
         (Some(iops), None, None) => {
-            return Ok(Pacing::Open {
-                iops: total_rate("rate", iops, threads)?,
-                poisson,
-            });
+            return Ok(Pacing::Open { iops: total_rate("rate", iops, threads)?, poisson });
         }
-        (None, Some(iops), None) => Pacing::Limited {
-            rate: Rate::iops(total_rate("rate_iops", iops, threads)?),
-        },
+        (None, Some(iops), None) => {
+            Pacing::Limited { rate: Rate::iops(total_rate("rate_iops", iops, threads)?) }
+        }
         (None, None, Some(bytes)) => Pacing::Limited {
             rate: Rate::of_bytes(total_rate("rate_bw", bytes, threads)?, mean_bytes),
         },
@@ -294,9 +270,7 @@ pub(super) fn pacing(
         }
     };
     if options.arrival.is_some() {
-        return Err(invalid(
-            "--arrival needs --rate: how many I/Os per second arrive",
-        ));
+        return Err(invalid("--arrival needs --rate: how many I/Os per second arrive"));
     }
     Ok(pacing)
 }
@@ -393,9 +367,7 @@ pub(super) fn engine(
         )));
     }
     if hipri && !direct {
-        return Err(invalid(
-            "--hipri needs --direct true: the page cache is not polled",
-        ));
+        return Err(invalid("--hipri needs --direct true: the page cache is not polled"));
     }
     if hipri && !matches!(target.kind, TargetKind::Block { io_poll: true, .. }) {
         return Err(invalid(format!(
@@ -424,9 +396,7 @@ pub(super) fn verify(
         return Ok(None);
     }
     if target.kind == TargetKind::Null {
-        return Err(invalid(
-            "the null target keeps no data, so nothing on it can be verified",
-        ));
+        return Err(invalid("the null target keeps no data, so nothing on it can be verified"));
     }
     let (increment, area_bytes) = (places.offset_increment_bytes, places.area.size_bytes);
     if increment > 0 && increment < area_bytes {
@@ -437,9 +407,7 @@ pub(super) fn verify(
         )));
     }
     let chosen = options.verify_interval.as_deref();
-    let chosen = chosen
-        .map(|text| size("verify_interval", text))
-        .transpose()?;
+    let chosen = chosen.map(|text| size("verify_interval", text)).transpose()?;
     // What does not fit is refused like any other length over 4 MiB.
     let chosen = chosen.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
     let (block, align) = (access.common_power_of_two(), access.grid_bytes());

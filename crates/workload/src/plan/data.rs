@@ -11,18 +11,13 @@ pub(super) fn data(options: &JobOptions) -> Result<DataPattern, PlanError> {
     let data = options.data.as_deref();
     let data = data.map_or(Ok(DataPattern::Incompressible), str::parse)?;
     if matches!(data, DataPattern::Repeated(_)) && options.verify.unwrap_or(false) {
-        return Err(invalid(
-            "--data pattern=HEX and --verify both say what is written; use one",
-        ));
+        return Err(invalid("--data pattern=HEX and --verify both say what is written; use one"));
     }
     Ok(data)
 }
 
 pub(super) fn repeated(options: &JobOptions) -> Result<RepeatedData, PlanError> {
-    Ok(RepeatedData {
-        percent: repeated_percent(options)?,
-        blocks: repeated_blocks(options)?,
-    })
+    Ok(RepeatedData { percent: repeated_percent(options)?, blocks: repeated_blocks(options)? })
 }
 
 fn repeated_percent(options: &JobOptions) -> Result<u32, PlanError> {
@@ -30,9 +25,9 @@ fn repeated_percent(options: &JobOptions) -> Result<u32, PlanError> {
         percent if percent > 100 => {
             Err(out_of_range("dedupe_percentage", percent, "from 0 to 100"))
         }
-        percent if percent > 0 && options.verify.unwrap_or(false) => Err(invalid(
-            "--dedupe_percentage and --verify both say what is written; use one",
-        )),
+        percent if percent > 0 && options.verify.unwrap_or(false) => {
+            Err(invalid("--dedupe_percentage and --verify both say what is written; use one"))
+        }
         percent => Ok(percent),
     }
 }

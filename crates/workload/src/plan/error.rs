@@ -8,10 +8,7 @@ use assay_integrity::data::DataError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     #[error("--{option}: {source}")]
-    Text {
-        option: &'static str,
-        source: ParseError,
-    },
+    Text { option: &'static str, source: ParseError },
     #[error("--cpus_allowed: {0}")]
     Cpus(#[from] assay_io::cpus::CpuListError),
     #[error(
@@ -29,12 +26,7 @@ pub enum PlanError {
         "{drive}: a block of {block_bytes} bytes does not fit into {area}, which has {area_bytes} \
          bytes; use a smaller --bs or a larger --size"
     )]
-    BlockTooLarge {
-        drive: String,
-        block_bytes: u32,
-        area: &'static str,
-        area_bytes: u64,
-    },
+    BlockTooLarge { drive: String, block_bytes: u32, area: &'static str, area_bytes: u64 },
     #[error("{0}")]
     Invalid(String),
     /// The drive lacks what the job needs, or has zones that cannot be written so.

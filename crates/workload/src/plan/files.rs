@@ -40,10 +40,7 @@ pub(super) fn several_files(
     let mut drawn = 0;
     for file in &target.files {
         let (area, bytes) = file_area(options, order, target, access, (file, drawn))?;
-        pass_bytes
-            .iter_mut()
-            .zip(bytes)
-            .for_each(|(all, own)| *all += own);
+        pass_bytes.iter_mut().zip(bytes).for_each(|(all, own)| *all += own);
         if let (Some(Extent::Bytes(bytes)), Some(_)) = (area.size, area.file_bytes) {
             size_bytes = bytes;
         }
@@ -51,10 +48,7 @@ pub(super) fn several_files(
         all.push(FioFile {
             name: file.name.clone(),
             start_bytes: file.start_bytes,
-            area: FioArea {
-                size: area.size.filter(|_| size_bytes == 0),
-                ..area
-            },
+            area: FioArea { size: area.size.filter(|_| size_bytes == 0), ..area },
         });
     }
     let (service, law, ios_in_turn) = service(order)?;
@@ -132,11 +126,7 @@ pub(super) fn file_sizes(
     Ok(Some(FileSizes {
         least_bytes: bytes(low)?,
         most_bytes: bytes(high)?,
-        align_bytes: of_blocks
-            .iter()
-            .map(|sizes| sizes.least_bytes)
-            .min()
-            .unwrap_or(1),
+        align_bytes: of_blocks.iter().map(|sizes| sizes.least_bytes).min().unwrap_or(1),
         place: 0,
         seeds: seeds(order)?,
         wide: generator(order)? == Generator::Tausworthe64,

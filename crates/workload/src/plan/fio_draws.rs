@@ -35,30 +35,18 @@ pub(super) fn pair<T: std::str::FromStr, U: std::str::FromStr>(
 /// `4k`, or `4k/60:64k/40`, as the option `bs` has them, of one direction.
 pub(super) fn own_sizes(text: &str) -> Result<FioSizes, PlanError> {
     let bytes = size("bs", text)?;
-    Ok(FioSizes {
-        least_bytes: bytes,
-        most_bytes: bytes,
-        split: Vec::new(),
-    })
+    Ok(FioSizes { least_bytes: bytes, most_bytes: bytes, split: Vec::new() })
 }
 
 pub(super) fn sizes(
     order: &Order<'_>,
     options: &JobOptions,
 ) -> Result<PerDirection<FioSizes>, PlanError> {
-    let single = |bytes: u64| FioSizes {
-        least_bytes: bytes,
-        most_bytes: bytes,
-        split: Vec::new(),
-    };
+    let single = |bytes: u64| FioSizes { least_bytes: bytes, most_bytes: bytes, split: Vec::new() };
     let plain = order.each("bs", |text| text.parse().ok().map(single))?;
     let range = order.each("bsrange", |text| {
         let (least_bytes, most_bytes) = pair(text, '-')?;
-        Some(FioSizes {
-            least_bytes,
-            most_bytes,
-            split: Vec::new(),
-        })
+        Some(FioSizes { least_bytes, most_bytes, split: Vec::new() })
     })?;
     let split = order.each("bssplit", |text| {
         let entries = text.split(':').map(|entry| pair(entry, '/'));
@@ -66,11 +54,7 @@ pub(super) fn sizes(
         let bytes = || split.iter().map(|entry| entry.0);
         let (least_bytes, most_bytes) = (bytes().min()?, bytes().max()?);
         split.sort_by_key(|entry| entry.1);
-        Some(FioSizes {
-            least_bytes,
-            most_bytes,
-            split,
-        })
+        Some(FioSizes { least_bytes, most_bytes, split })
     })?;
     let sizes = match (split.or(range).or(plain), options.bs.as_deref()) {
         (Some(sizes), _) => sizes,

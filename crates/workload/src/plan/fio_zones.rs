@@ -66,10 +66,9 @@ pub(super) fn zone_job(
 fn open_limit(job: &ZoneJob, of_drive: Option<u32>, order: &Order<'_>) -> Result<u32, PlanError> {
     let of_drive = of_drive.filter(|&most| most > 0);
     match of_drive.filter(|_| !order.flag("ignore_zone_limits", false).unwrap_or(false)) {
-        Some(most) if job.max_open > most => Err(invalid(format!(
-            "max_open_zones={}: the drive allows {most}",
-            job.max_open
-        ))),
+        Some(most) if job.max_open > most => {
+            Err(invalid(format!("max_open_zones={}: the drive allows {most}", job.max_open)))
+        }
         Some(most) if job.max_open == 0 => Ok(most),
         _ => Ok(job.max_open),
     }
@@ -97,20 +96,14 @@ fn on_plain_drive(job: &ZoneJob, target: &TargetProperties) -> Result<(), PlanEr
 
 fn check(job: &ZoneJob) -> Result<(), PlanError> {
     if job.max_open as usize > MAX_OPEN_ZONES {
-        return Err(invalid(format!(
-            "max_open_zones is at most {MAX_OPEN_ZONES}"
-        )));
+        return Err(invalid(format!("max_open_zones is at most {MAX_OPEN_ZONES}")));
     }
     if job.job_max_open > 0 && job.max_open == 0 {
         return Err(invalid("job_max_open_zones needs max_open_zones"));
     }
     match job.skip_bytes.is_multiple_of(job.zone_bytes) {
         true => Ok(()),
-        false => Err(out_of_range(
-            "zoneskip",
-            job.skip_bytes,
-            "a multiple of zonesize",
-        )),
+        false => Err(out_of_range("zoneskip", job.skip_bytes, "a multiple of zonesize")),
     }
 }
 
@@ -131,9 +124,7 @@ pub(super) fn check_access(
     }
     let is_real = write_zones(target).is_some();
     if is_real && access.writes && options.direct == Some(false) {
-        return Err(invalid(
-            "zonemode=zbd: a zoned drive is written with direct=1 only",
-        ));
+        return Err(invalid("zonemode=zbd: a zoned drive is written with direct=1 only"));
     }
     let divides = |bytes: u64| bytes > 0 && job.zone_bytes.is_multiple_of(bytes);
     let all = access.sizes.iter().all(|sizes| divides(sizes.most_bytes));

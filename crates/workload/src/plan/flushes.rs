@@ -18,21 +18,12 @@ pub(super) fn flush_every(
             ))),
         }
     };
-    match (
-        every("fsync", options.fsync)?,
-        every("fdatasync", options.fdatasync)?,
-    ) {
-        (Some(_), Some(_)) => Err(invalid(
-            "--fsync and --fdatasync both say when to flush; use one",
-        )),
-        (Some(writes), None) => Ok(Some(FlushEvery {
-            writes,
-            metadata: true,
-        })),
-        (None, Some(writes)) => Ok(Some(FlushEvery {
-            writes,
-            metadata: false,
-        })),
+    match (every("fsync", options.fsync)?, every("fdatasync", options.fdatasync)?) {
+        (Some(_), Some(_)) => {
+            Err(invalid("--fsync and --fdatasync both say when to flush; use one"))
+        }
+        (Some(writes), None) => Ok(Some(FlushEvery { writes, metadata: true })),
+        (None, Some(writes)) => Ok(Some(FlushEvery { writes, metadata: false })),
         (None, None) => Ok(None),
     }
 }
@@ -52,9 +43,9 @@ pub(super) fn synchronous_writes(
     };
     match writes {
         true => Ok(Some(SynchronousWrites { metadata })),
-        false => Err(invalid(
-            "--sync needs a job that writes; use --rw write, randwrite, rw or randrw",
-        )),
+        false => {
+            Err(invalid("--sync needs a job that writes; use --rw write, randwrite, rw or randrw"))
+        }
     }
 }
 

@@ -235,9 +235,7 @@ fn access(
             _ => 0,
         },
         ios: options.number_ios.filter(|&ios| ios > 0),
-        rates: order
-            .each("rate", |text| text.parse().ok())?
-            .unwrap_or_default(),
+        rates: order.each("rate", |text| text.parse().ok())?.unwrap_or_default(),
         is_async: order.text("ioengine").is_some(),
         verifies: options.verify.unwrap_or(false),
         reads_back: options.verify == Some(true) && options.do_verify != Some(false),
@@ -312,9 +310,7 @@ fn plain_workload(
 ) -> Result<Workload, PlanError> {
     let is_odd = |sizes: &FioSizes| !sizes.least_bytes.is_multiple_of(SECTOR_BYTES);
     let may_be_odd = plain.direct == Some(false) && !access.verifies;
-    let odd = plain
-        .bs
-        .take_if(|_| may_be_odd && access.sizes.iter().any(is_odd));
+    let odd = plain.bs.take_if(|_| may_be_odd && access.sizes.iter().any(is_odd));
     let mut workload = Workload::plan(&plain, target)?;
     if let Some(text) = odd {
         let sizes = block_sizes(&text, workload.read_percent)?;
@@ -371,10 +367,7 @@ pub(super) fn check_pass(
 fn most_of_pass(area: &FioArea, numjobs: u32, first: FioPart) -> u64 {
     let random = area.file_sizes.map_or(1, |_| numjobs);
     let parts = (0..random).filter_map(|worker| area.part(worker));
-    parts
-        .map(|part| part.pass_bytes)
-        .max()
-        .unwrap_or(first.pass_bytes)
+    parts.map(|part| part.pass_bytes).max().unwrap_or(first.pass_bytes)
 }
 
 /// The other options are checked as those of a job of assay's own order over the same area.
@@ -413,10 +406,7 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     // What its writes need is checked; trims need no more.
     plain.rw = Some(rw.replace("trimwrite", "write"));
     plain.bs = options.bs.clone().or(Some(DEFAULT_BLOCK_BYTES.to_string()));
-    let plain_target = TargetProperties {
-        files: Vec::new(),
-        ..without_zones(target)
-    };
+    let plain_target = TargetProperties { files: Vec::new(), ..without_zones(target) };
     let mut workload = plain_workload(plain, &access, &plain_target)?;
     workload.features.in_zones = is_allowed && write_zones(target).is_some();
     if let Some(think) = &mut workload.think {
@@ -432,10 +422,7 @@ pub(super) fn plan(options: &JobOptions, target: &TargetProperties) -> Result<Wo
     let ends = !access.time_based && !access.trims;
     Ok(Workload {
         rw: rw.to_owned(),
-        area: Region {
-            offset_bytes: first.offset_bytes,
-            size_bytes: first.area_bytes,
-        },
+        area: Region { offset_bytes: first.offset_bytes, size_bytes: first.area_bytes },
         offset_increment_bytes: distance,
         split: false,
         io_bytes: ends.then(|| limit.saturating_mul(access.loops)),

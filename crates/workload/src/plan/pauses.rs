@@ -23,9 +23,7 @@ pub(super) fn flow(options: &JobOptions) -> Result<Option<Flow>, PlanError> {
     Ok(Some(Flow {
         group: options.flow_id.unwrap_or(0),
         weight,
-        pause: pause
-            .filter(|&pause| pause > Nanos::ZERO)
-            .unwrap_or(FLOW_PAUSE),
+        pause: pause.filter(|&pause| pause > Nanos::ZERO).unwrap_or(FLOW_PAUSE),
     }))
 }
 
@@ -47,12 +45,7 @@ pub(super) fn think(options: &JobOptions) -> Result<Option<Think>, PlanError> {
     let ios = ios.or_else(|| active.is_none().then_some(1));
     let at_least_1 =
         |ios| NonZeroU32::new(ios).ok_or_else(|| out_of_range("thinktime_blocks", 0, "at least 1"));
-    Ok(Some(Think {
-        pause,
-        ios: ios.map(at_least_1).transpose()?,
-        by_issue: false,
-        active,
-    }))
+    Ok(Some(Think { pause, ios: ios.map(at_least_1).transpose()?, by_issue: false, active }))
 }
 
 /// A second holds enough I/Os of any drive for a percentile of 99.9.
@@ -101,8 +94,5 @@ pub(super) fn exit(options: &JobOptions) -> Result<Option<Exit>, PlanError> {
         }
         None => return Ok(None),
     };
-    Ok(Some(Exit {
-        group: options.exit_group.unwrap_or(0),
-        scope,
-    }))
+    Ok(Some(Exit { group: options.exit_group.unwrap_or(0), scope }))
 }

@@ -58,11 +58,7 @@ pub(super) fn placement(
     let ids = match list {
         "all" => (0..handles).collect(),
         _ => ids(list).ok_or_else(|| {
-            not_a_choice(
-                "fdp",
-                text,
-                "an identifier, a list such as 0-2,4, all, random:LIST",
-            )
+            not_a_choice("fdp", text, "an identifier, a list such as 0-2,4, all, random:LIST")
         })?,
     };
     match ids.iter().find(|id| **id >= handles) {

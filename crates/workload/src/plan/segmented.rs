@@ -28,19 +28,13 @@ pub(super) fn segments(
     let one_size = access.block_sizes.entries().count() == 1 && access.write_sizes.is_none();
     let align_bytes = access.align_bytes.map_or(block_bytes, u64::from);
     if !one_size || !align_bytes.is_multiple_of(block_bytes) {
-        return Err(invalid(
-            "--segments needs blocks of one size at multiples of it",
-        ));
+        return Err(invalid("--segments needs blocks of one size at multiples of it"));
     }
     if access.zones.is_some() || access.step != AccessStep::Plain {
-        return Err(invalid(
-            "--segments needs --rw and zones without gaps and runs",
-        ));
+        return Err(invalid("--segments needs --rw and zones without gaps and runs"));
     }
     if options.verify == Some(true) || options.offset_increment.is_some() {
-        return Err(invalid(
-            "--segments cannot be used with --verify and --offset_increment",
-        ));
+        return Err(invalid("--segments cannot be used with --verify and --offset_increment"));
     }
     let unit = u64::from(unit);
     let range_bytes = target.capacity_bytes / unit * unit - area.offset_bytes;

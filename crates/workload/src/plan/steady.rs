@@ -22,8 +22,7 @@ impl SteadyState {
     pub fn evaluate(&self, rates: impl ExactSizeIterator<Item = (Nanos, f64)>) -> SteadyEvaluation {
         let earlier = rates.len().saturating_sub(self.rule.window());
         let last = rates.skip(earlier).filter(|(begin, _)| *begin >= self.ramp);
-        self.rule
-            .evaluate(&last.map(|(_, rate)| rate).collect::<Vec<_>>())
+        self.rule.evaluate(&last.map(|(_, rate)| rate).collect::<Vec<_>>())
     }
 }
 
@@ -42,9 +41,7 @@ pub(super) fn steady_state(
         };
     };
     let Some(window) = window else {
-        return Err(invalid(
-            "--steadystate needs --steadystate_duration, such as 60s",
-        ));
+        return Err(invalid("--steadystate needs --steadystate_duration, such as 60s"));
     };
     let intervals = window.0 / interval.0;
     if intervals < 2 {
@@ -54,10 +51,5 @@ pub(super) fn steady_state(
     let window = usize::try_from(intervals).unwrap_or(usize::MAX);
     let (figure, rule) = SteadyRule::from_fio(text, window)
         .map_err(|why| invalid(format!("--steadystate: {why}")))?;
-    Ok(Some(SteadyState {
-        figure,
-        text: text.clone(),
-        rule,
-        ramp: ramp.unwrap_or_default(),
-    }))
+    Ok(Some(SteadyState { figure, text: text.clone(), rule, ramp: ramp.unwrap_or_default() }))
 }

@@ -56,18 +56,15 @@ fn is_of_trace(option: &JobOption) -> bool {
 pub(super) fn none_without_trace(options: &JobOptions) -> Result<(), PlanError> {
     match options.given().find(|option| is_of_trace(option)) {
         None => Ok(()),
-        Some(option) => Err(invalid(format!(
-            "--{} needs --trace: the trace that is replayed",
-            option.name
-        ))),
+        Some(option) => {
+            Err(invalid(format!("--{} needs --trace: the trace that is replayed", option.name)))
+        }
     }
 }
 
 fn replay_options(options: &JobOptions) -> Result<ReplayOptions, PlanError> {
-    let format = TraceFormat::parse(
-        options.trace_format.as_deref(),
-        options.trace_columns.as_deref(),
-    )?;
+    let format =
+        TraceFormat::parse(options.trace_format.as_deref(), options.trace_columns.as_deref())?;
     let skipped = options.trace_skip.as_deref().map(SkippedOps::parse);
     let align = options.trace_align.as_deref().map(parse_align);
     Ok(ReplayOptions {

@@ -17,9 +17,7 @@ pub(super) fn out_of_range(option: &str, given: impl Display, range: &str) -> Pl
 
 pub(super) fn not_a_choice(option: &str, given: &str, choices: &str) -> PlanError {
     let similar = text::did_you_mean(given, choices);
-    invalid(format!(
-        "--{option} {given:?} is not one of: {choices}{similar}"
-    ))
+    invalid(format!("--{option} {given:?} is not one of: {choices}{similar}"))
 }
 
 pub(super) fn size(option: &'static str, text: &str) -> Result<u64, PlanError> {
@@ -104,11 +102,7 @@ pub(super) fn size_or_share(
         return size(option, text);
     };
     if !(0.0..=100.0).contains(&share) {
-        return Err(out_of_range(
-            option,
-            text,
-            "a percentage is from 0% to 100%",
-        ));
+        return Err(out_of_range(option, text, "a percentage is from 0% to 100%"));
     }
     let bytes = (capacity_bytes as f64 * share / 100.0) as u64;
     let unit = match capacity_bytes >= ROUNDED_FROM_BYTES {

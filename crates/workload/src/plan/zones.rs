@@ -44,9 +44,8 @@ pub(super) fn in_bytes(
         };
         let zone_bytes = write_zones(target).map(|zones| zones.zone_bytes);
         let count = count.parse::<u64>().ok();
-        let bytes = count
-            .zip(zone_bytes)
-            .and_then(|(count, zone_bytes)| count.checked_mul(zone_bytes));
+        let bytes =
+            count.zip(zone_bytes).and_then(|(count, zone_bytes)| count.checked_mul(zone_bytes));
         let bytes = bytes.ok_or_else(|| {
             let shown = text.as_deref().unwrap_or_default();
             let why = "a number of zones, of a zoned drive or with zonesize=";
@@ -63,10 +62,7 @@ pub(super) fn refuse_traces(
     target: &TargetProperties,
 ) -> Result<(), PlanError> {
     match write_zones(target).filter(|_| options.trace.is_some() && options.writes()) {
-        Some(_) => Err(refused(
-            target,
-            "--trace writes elsewhere too; use --rw write without it",
-        )),
+        Some(_) => Err(refused(target, "--trace writes elsewhere too; use --rw write without it")),
         None => Ok(()),
     }
 }
@@ -195,11 +191,7 @@ pub(super) fn resets(
             zones.capacity_bytes
         ));
     }
-    let starts = [
-        places.area.offset_bytes,
-        places.part_bytes,
-        places.offset_increment_bytes,
-    ];
+    let starts = [places.area.offset_bytes, places.part_bytes, places.offset_increment_bytes];
     if starts.iter().any(|bytes| !bytes.is_multiple_of(zone)) {
         return refuse(format!(
             "--offset, --offset_increment, and the part of --size that each thread has must be \

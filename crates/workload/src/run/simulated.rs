@@ -60,10 +60,7 @@ pub(super) fn run_simulated(
     match <[SimulatedJob<'_>; 1]>::try_from(jobs) {
         Ok([job]) => {
             let (workloads, mut outcomes): (Vec<_>, Vec<_>) = job.parts.into_iter().unzip();
-            let mut sink = CallerSink {
-                outcomes: &mut outcomes,
-                observer,
-            };
+            let mut sink = CallerSink { outcomes: &mut outcomes, observer };
             let done = run_on_its_host(&workloads, job.target, stop, &mut sink)?;
             finish(&mut outcomes, done);
             Ok(())
@@ -86,13 +83,7 @@ fn run_in_threads(
             let mut sink = ChannelSink { sender, recycled };
             // The sink is dropped with the closure, which ends the drive's messages.
             let thread = scope.spawn(move || run_on_its_host(&workloads, target, stop, &mut sink));
-            drives.push(DriveThread {
-                measured,
-                recycler,
-                next: None,
-                outcomes,
-                thread,
-            });
+            drives.push(DriveThread { measured, recycler, next: None, outcomes, thread });
         }
         while let Some((drive, measured)) = next_in_time(&mut drives) {
             let unused = drive.outcomes[measured.part].receive(measured, observer);
@@ -129,10 +120,7 @@ fn run_on_its_host(
 ) -> Result<DriveEnd, RunError> {
     let target = OnHost(target);
     let done = run_drive(workloads, target.0, stop, sink)?;
-    Ok(DriveEnd {
-        host_busy_pct: target.0.leave_host(),
-        ..done
-    })
+    Ok(DriveEnd { host_busy_pct: target.0.leave_host(), ..done })
 }
 
 struct DriveThread<'scope, 'a> {
@@ -164,11 +152,7 @@ fn next_in_time<'b, 'scope, 'a>(
 impl DriveOutcome {
     /// Count what was measured and pass it on; returns the storage.
     fn receive(&mut self, measured: Measured, observer: &mut dyn RunObserver) -> Interval {
-        let Measured {
-            interval,
-            telemetry,
-            ..
-        } = measured;
+        let Measured { interval, telemetry, .. } = measured;
         self.totals.add(&interval);
         if !interval.is_measured() {
             observer.read_back(self.drive, &interval);
@@ -213,11 +197,7 @@ impl IntervalSink for CallerSink<'_, '_> {
         interval: Interval,
         telemetry: Option<Telemetry>,
     ) -> Option<Interval> {
-        let measured = Measured {
-            part,
-            interval,
-            telemetry,
-        };
+        let measured = Measured { part, interval, telemetry };
         Some(self.outcomes[part].receive(measured, self.observer))
     }
 }
@@ -235,11 +215,7 @@ impl IntervalSink for ChannelSink {
         telemetry: Option<Telemetry>,
     ) -> Option<Interval> {
         // The caller receives until the drive has ended.
-        let _ = self.sender.send(Measured {
-            part,
-            interval,
-            telemetry,
-        });
+        let _ = self.sender.send(Measured { part, interval, telemetry });
         self.recycled.try_recv().ok()
     }
 }
@@ -258,10 +234,7 @@ fn run_drive(
     let start = target.now();
     let flows = FlowGroups::of(workloads.iter().copied());
     let exits = ExitGroups::of(workloads.iter().copied());
-    let coverage: Vec<_> = workloads
-        .iter()
-        .map(|w| CoverageMap::of(w, false))
-        .collect();
+    let coverage: Vec<_> = workloads.iter().map(|w| CoverageMap::of(w, false)).collect();
     let zones = super::zones::tables(workloads.iter().map(|&workload| (0, workload, None)))?;
     let mut workers = Vec::with_capacity(numjobs as usize);
     for (part, workload) in workloads.iter().enumerate() {
@@ -286,9 +259,7 @@ fn run_drive(
     let config = IoLoopConfig {
         depth,
         // One loop reaps for all: none waits longer than it asks for.
-        batch_complete_min: (workloads.iter().map(|w| w.batch_complete_min))
-            .min()
-            .unwrap_or(1),
+        batch_complete_min: (workloads.iter().map(|w| w.batch_complete_min)).min().unwrap_or(1),
         ..IoLoopConfig::of(workloads[0])
     };
     let end = run_io_loop(target, &mut workers, config, &mut recorders, stop, sink)?;
@@ -303,13 +274,9 @@ fn run_drive(
     Ok(DriveEnd {
         end,
         traces,
-        depths: (workers.iter())
-            .map(|worker| (worker.job(), worker.found_depth()))
-            .collect(),
+        depths: (workers.iter()).map(|worker| (worker.job(), worker.found_depth())).collect(),
         host_busy_pct: None,
-        verify: (workers.iter())
-            .map(|worker| (worker.job(), worker.verify_report()))
-            .collect(),
+        verify: (workers.iter()).map(|worker| (worker.job(), worker.verify_report())).collect(),
         coverage,
     })
 }

@@ -140,9 +140,7 @@ impl Shared<'_> {
     fn fail(&self, error: RunError) {
         self.failed.store(true, Ordering::SeqCst);
         let first = self.first_error.lock();
-        first
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert(error);
+        first.unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 }
 
@@ -163,9 +161,7 @@ impl StartBarrier {
     fn wait(&self) -> Option<Nanos> {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = self.changed.wait_while(opened, |opened| opened.is_none());
-        opened
-            .unwrap_or_else(PoisonError::into_inner)
-            .expect("waited until it is set")
+        opened.unwrap_or_else(PoisonError::into_inner).expect("waited until it is set")
     }
 }
 
@@ -199,9 +195,7 @@ fn run_with(
         let open = job.handle.as_ref().map(|(open, _)| open);
         (job.outcome.drive, job.workload, open)
     });
-    let coverage = jobs
-        .iter()
-        .map(|job| CoverageMap::of(job.workload, job.workload.numjobs > 1));
+    let coverage = jobs.iter().map(|job| CoverageMap::of(job.workload, job.workload.numjobs > 1));
     let shares: Vec<_> = coverage.zip(zones::tables(of_drives)?).collect();
     let (sender, messages) = mpsc::sync_channel(threads * QUEUED_PER_THREAD);
     thread::scope(|scope| {
@@ -220,10 +214,7 @@ fn run_with(
         }
         let abandoned = shared.failed.load(Ordering::SeqCst);
         shared.barrier.open((!abandoned).then_some(start));
-        let channels = Channels {
-            messages: &messages,
-            recyclers: &recyclers,
-        };
+        let channels = Channels { messages: &messages, recyclers: &recyclers };
         collect(jobs, start, &channels, stop, &shared, &stop_all, observer);
         for handle in handles {
             // A panic is in `first_error`.
@@ -238,9 +229,7 @@ fn run_with(
         job.outcome.area_written_pct = coverage.map(|map| map.written_pct());
     }
     let error = shared.first_error.into_inner();
-    error
-        .unwrap_or_else(PoisonError::into_inner)
-        .map_or(Ok(()), Err)
+    error.unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
 /// What the workers of a job share: blocks that are written, zones of its drive.
@@ -264,11 +253,7 @@ fn spawn_workers<'scope>(
         for index in 0..job.workload.numjobs {
             let (recycler, recycled) = mpsc::sync_channel(RECYCLED);
             let mut sink = ThreadSink {
-                id: WorkerId {
-                    thread: handles.len(),
-                    job: number,
-                    index,
-                },
+                id: WorkerId { thread: handles.len(), job: number, index },
                 shared,
                 sender: sender.clone(),
                 backlog: VecDeque::with_capacity(QUEUED_PER_THREAD),
@@ -280,9 +265,8 @@ fn spawn_workers<'scope>(
             };
             let workload = job.workload;
             let open = job.handle.as_ref().map(|(open, _)| open.clone());
-            let builder = thread::Builder::new()
-                .name(format!("worker-{index}"))
-                .stack_size(512 << 10);
+            let builder =
+                thread::Builder::new().name(format!("worker-{index}")).stack_size(512 << 10);
             let spawned = builder.spawn_scoped(scope, move || {
                 let end = body(workload, open, &mut sink);
                 sink.done(end);
@@ -355,11 +339,7 @@ fn run_worker(
     match (workload.engine, open) {
         (Engine::Sync, Some(open)) => {
             let target = SyncTarget::new(open, slots, slot_bytes);
-            run_worker_on(
-                target.map(|target| target.with_calls(calls)),
-                workload,
-                sink,
-            )
+            run_worker_on(target.map(|target| target.with_calls(calls)), workload, sink)
         }
         (Engine::Threads, Some(open)) => {
             let target = ThreadsTarget::new(open, slots, slot_bytes, calls);

@@ -73,9 +73,6 @@ fn report(zone: &Zone) -> ZoneReport {
         },
         is_conventional: zone.is_conventional,
         is_offline,
-        is_open: matches!(
-            zone.condition,
-            condition::IMPLICITLY_OPEN | condition::EXPLICITLY_OPEN
-        ),
+        is_open: matches!(zone.condition, condition::IMPLICITLY_OPEN | condition::EXPLICITLY_OPEN),
     }
 }

@@ -9,11 +9,7 @@ pub(super) struct Backlog {
 
 impl Backlog {
     pub(super) fn new(most: NonZeroU32) -> Backlog {
-        Backlog {
-            most: most.get() as usize,
-            written: Vec::new(),
-            next: 0,
-        }
+        Backlog { most: most.get() as usize, written: Vec::new(), next: 0 }
     }
 
     /// A write was issued; returns whether as many have been that they are read back first.

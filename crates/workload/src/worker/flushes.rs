@@ -15,12 +15,7 @@ pub(super) struct Flushes {
 
 impl Flushes {
     pub(super) fn new(every: u32, repeats: bool) -> Flushes {
-        Flushes {
-            every,
-            writes: 0,
-            is_flushed: true,
-            repeats,
-        }
+        Flushes { every, writes: 0, is_flushed: true, repeats }
     }
 
     #[inline]

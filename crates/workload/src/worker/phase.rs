@@ -42,12 +42,7 @@ pub enum WorkerError {
          at {} can; this is a defect of assay, please report it with the job's options",
         if *.is_write { "a write of" } else { "a read of" }, .area.1, .area.0
     )]
-    OutsideVerified {
-        is_write: bool,
-        offset_bytes: u64,
-        len_bytes: u32,
-        area: (u64, u64),
-    },
+    OutsideVerified { is_write: bool, offset_bytes: u64, len_bytes: u32, area: (u64, u64) },
 }
 
 /// What a worker verifies in blocks of `interval_bytes`.

@@ -27,13 +27,8 @@ impl Worker {
 
     pub(super) fn push_flush(&mut self, now: Nanos, offset_bytes: u64, batch: &mut Vec<Io>) {
         let Some(slot) = self.free.pop() else { return };
-        let pending = Pending {
-            intended: now,
-            submitted: now,
-            offset_bytes,
-            op: Op::Flush,
-            ..Pending::NONE
-        };
+        let pending =
+            Pending { intended: now, submitted: now, offset_bytes, op: Op::Flush, ..Pending::NONE };
         self.push(pending, slot, batch);
     }
 

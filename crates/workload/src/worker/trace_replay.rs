@@ -23,10 +23,8 @@ impl TracePhase {
     fn op(&mut self, op: Op, keep_service: bool) -> &mut OpInterval {
         let at = self.ops.iter().position(|(known, _)| *known == op);
         let at = at.unwrap_or_else(|| {
-            let counts = OpInterval {
-                service: keep_service.then(Histogram::new),
-                ..OpInterval::default()
-            };
+            let counts =
+                OpInterval { service: keep_service.then(Histogram::new), ..OpInterval::default() };
             self.ops.push((op, counts));
             self.ops.len() - 1
         });
@@ -70,11 +68,7 @@ impl TraceReplay {
         outcome.longest_lag = outcome.longest_lag.max(lag);
         outcome.lag_sum += lag;
         while outcome.phases.len() <= phase as usize {
-            outcome.phases.push(TracePhase {
-                start: begin,
-                end: begin,
-                ops: Vec::new(),
-            });
+            outcome.phases.push(TracePhase { start: begin, end: begin, ops: Vec::new() });
         }
     }
 

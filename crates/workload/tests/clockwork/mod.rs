@@ -1,10 +1,5 @@
 //! A drive with known latencies, on a clock that advances only in waits, and the I/O loop on it.
-#![allow(
-    clippy::unwrap_used,
-    dead_code,
-    missing_docs,
-    reason = "each test file uses its part"
-)]
+#![allow(clippy::unwrap_used, dead_code, missing_docs, reason = "each test file uses its part")]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -70,8 +65,7 @@ impl Target for Clockwork {
             let fails = self.fail_every.is_some_and(|every| n.is_multiple_of(every));
             let fails = fails || n >= self.fail_from && !n.is_multiple_of(self.works_every);
             let result = if fails { -5 } else { io.len_bytes as i32 };
-            self.done
-                .push(Reverse((*server, n as u64, io.slot, result)));
+            self.done.push(Reverse((*server, n as u64, io.slot, result)));
         }
         Ok(())
     }
@@ -173,10 +167,7 @@ pub fn run_for(
     let end = run_io_loop(
         target,
         &mut workers,
-        IoLoopConfig {
-            io_timeout,
-            ..IoLoopConfig::of(&workload)
-        },
+        IoLoopConfig { io_timeout, ..IoLoopConfig::of(&workload) },
         std::slice::from_mut(&mut recorder),
         &stop,
         &mut Stopper(&stop, &mut collected),

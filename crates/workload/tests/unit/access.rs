@@ -9,10 +9,7 @@ use super::*;
 const KIB: u64 = 1024;
 
 fn region(offset_bytes: u64, size_bytes: u64) -> Region {
-    Region {
-        offset_bytes,
-        size_bytes,
-    }
+    Region { offset_bytes, size_bytes }
 }
 
 fn single(size_bytes: u32) -> BlockSizes {
@@ -58,10 +55,8 @@ fn sectors(range: std::ops::Range<u32>) -> impl Strategy<Value = u32> {
 
 fn mixes() -> impl Strategy<Value = BlockSizes> {
     proptest::collection::vec((sectors(1..65), 1_u32..100), 1..6).prop_map(|entries| {
-        let entries: Vec<(u32, f64)> = entries
-            .into_iter()
-            .map(|(s, w)| (s, f64::from(w)))
-            .collect();
+        let entries: Vec<(u32, f64)> =
+            entries.into_iter().map(|(s, w)| (s, f64::from(w))).collect();
         BlockSizes::mix(&entries).unwrap()
     })
 }
@@ -208,21 +203,14 @@ proptest! {
 #[test]
 fn uniform_is_uniform() {
     const BLOCKS: usize = 200;
-    let mut generator = generator(
-        AddressPattern::Uniform,
-        4096,
-        region(0, BLOCKS as u64 * 4096),
-        3,
-    );
+    let mut generator =
+        generator(AddressPattern::Uniform, 4096, region(0, BLOCKS as u64 * 4096), 3);
     let mut counts = [0_u32; BLOCKS];
     for _ in 0..100_000 {
         counts[(generator.next(false).0 / 4096) as usize] += 1;
     }
     let expected = 100_000.0 / BLOCKS as f64;
-    let chi2: f64 = counts
-        .iter()
-        .map(|&n| (f64::from(n) - expected).powi(2) / expected)
-        .sum();
+    let chi2: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
     // 199 degrees of freedom: mean 199, standard deviation 20.
     assert!((119.0..299.0).contains(&chi2), "chi-squared {chi2}");
 }
@@ -248,10 +236,7 @@ fn zipf_blocks_have_their_shares_and_are_spread() {
     const BLOCKS: u64 = 4096;
     const DRAWS: u32 = 400_000;
     for theta in [0.9, 1.0, 1.2] {
-        let config = plain(
-            AddressPattern::Ranked(RankLaw::Zipf { theta }),
-            single(4096),
-        );
+        let config = plain(AddressPattern::Ranked(RankLaw::Zipf { theta }), single(4096));
         let area = region(0, BLOCKS * 4096);
         let mut hottest = Vec::new();
         for worker in 0..2 {
@@ -268,10 +253,7 @@ fn zipf_blocks_have_their_shares_and_are_spread() {
                 let p = ((rank + 1) as f64).powf(-theta) / norm;
                 let sigma = (f64::from(DRAWS) * p).sqrt();
                 let error = (f64::from(count) - f64::from(DRAWS) * p).abs();
-                assert!(
-                    error < 5.0 * sigma,
-                    "theta {theta} rank {rank}: {count}, off by {error}"
-                );
+                assert!(error < 5.0 * sigma, "theta {theta} rank {rank}: {count}, off by {error}");
             }
             let top: Vec<u64> = counts.iter().take(5).map(|&(_, block)| block).collect();
             let span = top.iter().max().unwrap() - top.iter().min().unwrap();
@@ -292,9 +274,7 @@ fn workers_have_different_sequences() {
         let config = plain(pattern.clone(), single(4096));
         let mut first = AddressGenerator::new(&config, region(0, 1 << 30), 1, 0).unwrap();
         let mut second = AddressGenerator::new(&config, region(0, 1 << 30), 1, 1).unwrap();
-        let same = (0..100)
-            .filter(|_| first.next(false) == second.next(false))
-            .count();
+        let same = (0..100).filter(|_| first.next(false) == second.next(false)).count();
         assert!(same < 50, "{pattern:?}: {same} of 100 the same");
     }
 }
@@ -303,49 +283,22 @@ fn workers_have_different_sequences() {
 fn invalid_options_are_refused() {
     let make = |config: &AccessConfig, area| AddressGenerator::new(config, area, 0, 0).map(|_| ());
     let base = plain(AddressPattern::Sequential, single(4096));
-    assert!(matches!(
-        make(&base, region(0, 4095)),
-        Err(AccessError::BlockLargerThanArea { .. })
-    ));
-    assert!(matches!(
-        make(&base, region(0, 0)),
-        Err(AccessError::BlockLargerThanArea { .. })
-    ));
-    assert!(matches!(
-        make(&base, region(100, 1 << 20)),
-        Err(AccessError::BadRegion { .. })
-    ));
-    assert!(matches!(
-        make(&base, region(1 << 63, 4096)),
-        Err(AccessError::BadRegion { .. })
-    ));
+    assert!(matches!(make(&base, region(0, 4095)), Err(AccessError::BlockLargerThanArea { .. })));
+    assert!(matches!(make(&base, region(0, 0)), Err(AccessError::BlockLargerThanArea { .. })));
+    assert!(matches!(make(&base, region(100, 1 << 20)), Err(AccessError::BadRegion { .. })));
+    assert!(matches!(make(&base, region(1 << 63, 4096)), Err(AccessError::BadRegion { .. })));
     assert!(matches!(
         make(&base, region(u64::MAX - 511, u64::MAX)),
         Err(AccessError::BadRegion { .. })
     ));
     for align in [0, 100] {
-        let config = AccessConfig {
-            align_bytes: Some(align),
-            ..base.clone()
-        };
-        assert!(matches!(
-            make(&config, region(0, 1 << 20)),
-            Err(AccessError::BadAlign { .. })
-        ));
+        let config = AccessConfig { align_bytes: Some(align), ..base.clone() };
+        assert!(matches!(make(&config, region(0, 1 << 20)), Err(AccessError::BadAlign { .. })));
     }
     let mix = plain(AddressPattern::Cover, "4k/50:8k/50".parse().unwrap());
-    assert!(matches!(
-        make(&mix, region(0, 1 << 20)),
-        Err(AccessError::CoverWithMix { .. })
-    ));
-    let zipf = plain(
-        AddressPattern::Ranked(RankLaw::Zipf { theta: 0.0 }),
-        single(4096),
-    );
-    assert!(matches!(
-        make(&zipf, region(0, 1 << 20)),
-        Err(AccessError::BadTheta { .. })
-    ));
+    assert!(matches!(make(&mix, region(0, 1 << 20)), Err(AccessError::CoverWithMix { .. })));
+    let zipf = plain(AddressPattern::Ranked(RankLaw::Zipf { theta: 0.0 }), single(4096));
+    assert!(matches!(make(&zipf, region(0, 1 << 20)), Err(AccessError::BadTheta { .. })));
     for (size_bytes, range_bytes, skip_bytes) in [
         (0, 4096, 0),
         (4096, 0, 0),
@@ -354,19 +307,9 @@ fn invalid_options_are_refused() {
         (1, 4100, 0),
         (1, 4096, u64::MAX),
     ] {
-        let zones = Some(StridedZones {
-            size_bytes,
-            range_bytes,
-            skip_bytes,
-        });
-        let config = AccessConfig {
-            zones,
-            ..base.clone()
-        };
-        assert!(matches!(
-            make(&config, region(0, 1 << 20)),
-            Err(AccessError::BadZones { .. })
-        ));
+        let zones = Some(StridedZones { size_bytes, range_bytes, skip_bytes });
+        let config = AccessConfig { zones, ..base.clone() };
+        assert!(matches!(make(&config, region(0, 1 << 20)), Err(AccessError::BadZones { .. })));
     }
 }
 
@@ -380,9 +323,7 @@ fn streams_with_gaps_wrap_around() {
         };
         let area = region(8192, 5 * 4096);
         let mut generator = AddressGenerator::new(&config, area, 1, 0).unwrap();
-        (0..count)
-            .map(|_| (generator.next(false).0 - 8192) / 4096)
-            .collect()
+        (0..count).map(|_| (generator.next(false).0 - 8192) / 4096).collect()
     };
     assert_eq!(offsets(-8192, 6), [3, 2, 1, 0, 3, 2]);
     assert_eq!(offsets(4096, 5), [0, 2, 4, 0, 2]);
@@ -399,17 +340,12 @@ fn streams_with_gaps_wrap_around() {
 /// fio's `rw=randread:4`: every fourth offset is random, the others follow.
 #[test]
 fn runs_continue_random_offsets() {
-    let config = AccessConfig {
-        step: AccessStep::Run(4),
-        ..plain(AddressPattern::Uniform, single(4096))
-    };
+    let config =
+        AccessConfig { step: AccessStep::Run(4), ..plain(AddressPattern::Uniform, single(4096)) };
     let area = region(0, 1 << 30);
     let mut generator = AddressGenerator::new(&config, area, 1, 0).unwrap();
     let offsets: Vec<u64> = (0..4000).map(|_| generator.next(false).0).collect();
-    let follows = offsets
-        .windows(2)
-        .filter(|pair| pair[1] == pair[0] + 4096)
-        .count();
+    let follows = offsets.windows(2).filter(|pair| pair[1] == pair[0] + 4096).count();
     assert!((2990..=3001).contains(&follows), "{follows}");
     assert!(offsets.iter().all(|&offset| offset + 4096 <= 1 << 30));
 }
@@ -418,12 +354,9 @@ fn runs_continue_random_offsets() {
 /// share of a pass each of them does.
 #[test]
 fn threads_share_their_covering_passes() {
-    for (blocks, workers, passes) in [
-        (1000_u64, 4_u32, 1_u64),
-        (1000, 3, 3),
-        (64, 16, 2),
-        (5, 8, 8),
-    ] {
+    for (blocks, workers, passes) in
+        [(1000_u64, 4_u32, 1_u64), (1000, 3, 3), (64, 16, 2), (5, 8, 8)]
+    {
         let config = plain(AddressPattern::Cover, single(4096));
         let area = region(0, blocks * 4096);
         let mut written = vec![0_u64; blocks as usize];

@@ -104,14 +104,8 @@ fn poisson_gaps_are_exponential() {
     let deviation = (gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / count).sqrt();
     let beyond = gaps.iter().filter(|&&g| g > 4000.0).count() as f64 / count;
     assert!((mean - 4000.0).abs() < 45.0, "mean {mean}");
-    assert!(
-        (deviation / mean - 1.0).abs() < 0.015,
-        "deviation {deviation}"
-    );
-    assert!(
-        (beyond - (-1.0_f64).exp()).abs() < 0.006,
-        "beyond the mean: {beyond}"
-    );
+    assert!((deviation / mean - 1.0).abs() < 0.015, "deviation {deviation}");
+    assert!((beyond - (-1.0_f64).exp()).abs() < 0.006, "beyond the mean: {beyond}");
 }
 
 /// Counts in equal windows have variance equal to their mean: index of dispersion 1, also for the
@@ -134,11 +128,7 @@ fn poisson_counts_have_dispersion_one() {
     let variance = counts.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / (n - 1.0);
     assert!((mean - 20.0).abs() < 0.25, "mean {mean}");
     // Standard error of the index over 9000 windows: sqrt(2/9000) = 0.015.
-    assert!(
-        (variance / mean - 1.0).abs() < 0.06,
-        "index of dispersion {}",
-        variance / mean
-    );
+    assert!((variance / mean - 1.0).abs() < 0.06, "index of dispersion {}", variance / mean);
 }
 
 /// At 40 million per second the mean gap is 25 ns: rounding each gap to whole ns would be off by

@@ -8,10 +8,7 @@ fn every_block_counts_once_and_partly_written_ones_not_at_all() {
 }
 
 fn every_block_counts_once(concurrent: bool) {
-    let span = Region {
-        offset_bytes: 8192,
-        size_bytes: 100 * 4096,
-    };
+    let span = Region { offset_bytes: 8192, size_bytes: 100 * 4096 };
     let map = CoverageMap::new(span, 4096, 100, concurrent).unwrap();
     assert_eq!(map.written_pct(), 0.0);
     for _ in 0..2 {
@@ -30,10 +27,7 @@ fn every_block_counts_once(concurrent: bool) {
 #[test]
 fn ranges_are_the_blocks_one_by_one() {
     const BLOCKS: u64 = 300;
-    let span = Region {
-        offset_bytes: 0,
-        size_bytes: BLOCKS * 512,
-    };
+    let span = Region { offset_bytes: 0, size_bytes: BLOCKS * 512 };
     let mut rng = assay_units::Rng::stream(45, "coverage");
     for concurrent in [false, true] {
         let map = CoverageMap::new(span, 512, BLOCKS, concurrent).unwrap();

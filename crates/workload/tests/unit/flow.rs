@@ -3,11 +3,8 @@ use crate::options::JobOptions;
 use assay_device::session::{TargetKind, TargetProperties};
 
 fn workload(weight: u32, numjobs: u32) -> Workload {
-    let options = JobOptions {
-        flow: Some(weight),
-        numjobs: Some(numjobs),
-        ..JobOptions::default()
-    };
+    let options =
+        JobOptions { flow: Some(weight), numjobs: Some(numjobs), ..JobOptions::default() };
     let target = TargetProperties {
         placement_handles: 0,
         atomic: None,
@@ -25,9 +22,7 @@ fn workload(weight: u32, numjobs: u32) -> Workload {
 fn shares_follow_the_weights() {
     let workloads = [workload(1, 2), workload(8, 1)];
     let groups = FlowGroups::of(workloads.iter());
-    let mut shares: Vec<FlowShare> = [0, 0, 1]
-        .map(|n| groups.share(&workloads[n]).unwrap())
-        .into();
+    let mut shares: Vec<FlowShare> = [0, 0, 1].map(|n| groups.share(&workloads[n]).unwrap()).into();
     for _ in 0..10_000 {
         for share in &mut shares {
             let _ = share.take();

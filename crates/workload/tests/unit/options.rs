@@ -32,10 +32,7 @@ fn each_option_has_one_name_everywhere() {
         set.set(option.name, text).unwrap();
         let read: JobOptions = toml::from_str(&format!("{} = {toml}", option.name)).unwrap();
         assert_eq!(set, read, "{}", option.name);
-        assert!(
-            set.command_line()
-                .starts_with(&format!("--{}", option.name))
-        );
+        assert!(set.command_line().starts_with(&format!("--{}", option.name)));
         assert!(std::ptr::eq(JobOption::find(option.name).unwrap(), option));
         if option.kind != OptionKind::Text {
             assert!(set.set(option.name, "many").is_err());

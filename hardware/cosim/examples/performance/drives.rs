@@ -27,9 +27,7 @@ fn mib_per_s(chunks: u64, cycles: u64) -> f64 {
 fn published(operation: &str, chunks: u64) -> String {
     let wanted = format!("{SWEPT},{operation},{chunks},");
     let line = PUBLISHED.lines().find(|line| line.starts_with(&wanted));
-    line.and_then(|line| line.rsplit(',').next())
-        .unwrap_or("-")
-        .to_owned()
+    line.and_then(|line| line.rsplit(',').next()).unwrap_or("-").to_owned()
 }
 
 /// Pause between writing and reading a stream, cycles: 10 ms, in which the drive writes out its
@@ -84,9 +82,7 @@ pub fn profiles(of: Option<&str>) -> Vec<(String, Profile)> {
         let profile = Profile::builtin(&name).expect("a built-in profile");
         (name, profile)
     });
-    profiles
-        .filter(|(_, profile)| of.is_some() || profile.link.sata.is_none())
-        .collect()
+    profiles.filter(|(_, profile)| of.is_some() || profile.link.sata.is_none()).collect()
 }
 
 /// Rates of recording and replay with so many commands in flight.
@@ -139,11 +135,7 @@ fn depths_of(name: &str) -> Result<Vec<Vec<String>>, String> {
         if open == [false; 2] || depth == most {
             break;
         }
-        let rates = if depth == least {
-            single
-        } else {
-            rates(name, depth)?
-        };
+        let rates = if depth == least { single } else { rates(name, depth)? };
         for direction in 0..2 {
             if open[direction] && is_enough(direction, rates[direction]) {
                 open[direction] = false;

@@ -58,9 +58,6 @@ fn row(cells: &[String]) {
 
 /// The head of a table.
 fn head(cells: &[&str]) {
-    row(&cells
-        .iter()
-        .map(|&cell| cell.to_owned())
-        .collect::<Vec<_>>());
+    row(&cells.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>());
     row(&vec!["---".to_owned(); cells.len()]);
 }

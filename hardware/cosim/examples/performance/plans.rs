@@ -129,12 +129,8 @@ pub fn hour(of: Option<&str>) {
 fn planned(name: &str, profile: &Profile) -> Vec<String> {
     let clock = Clock::monotonic();
     let began = clock.now();
-    let HourPlan {
-        saturated,
-        sustained: (rate, hour),
-        shares,
-        runs,
-    } = model::hour(profile, Ring::W128, &SHARES);
+    let HourPlan { saturated, sustained: (rate, hour), shares, runs } =
+        model::hour(profile, Ring::W128, &SHARES);
     let mib = |bytes: u64| format!("{:.1}", bytes as f64 / f64::from(1 << 20));
     let mut cells = vec![
         name.to_owned(),

@@ -58,10 +58,7 @@ pub fn chunks() {
 
 /// Cycles per chunk behind links.
 pub fn links() {
-    let with_tags = |tags| LinkOptions {
-        tags,
-        ..LinkOptions::new(5, 4)
-    };
+    let with_tags = |tags| LinkOptions { tags, ..LinkOptions::new(5, 4) };
     table(&[
         ("w128", "3.0 x4", LinkOptions::new(3, 4)),
         ("w256", "3.0 x4", LinkOptions::new(3, 4)),
@@ -103,10 +100,7 @@ pub fn scaling() {
                 format!("{one:.1}"),
                 format!("{four:.1}"),
                 format!("{:.3}", one / four),
-                format!(
-                    "{:.0}",
-                    f64::from(128 << 10) / (four * 4e-9) / f64::from(1 << 20)
-                ),
+                format!("{:.0}", f64::from(128 << 10) / (four * 4e-9) / f64::from(1 << 20)),
                 format!("{:.3}", ideal_one[at] / ideal_four[at]),
             ]);
         }

@@ -24,30 +24,12 @@ pub struct AxiSample<'s> {
 pub(super) fn memory<'s>(inputs: &'s Inputs, outputs: &'s Outputs, beat: usize) -> AxiSample<'s> {
     let (i, o) = (inputs, outputs);
     AxiSample {
-        aw: (
-            o.mem_aw_valid,
-            i.mem_aw_ready,
-            o.mem_aw_id,
-            o.mem_aw_addr,
-            o.mem_aw_len,
-        ),
+        aw: (o.mem_aw_valid, i.mem_aw_ready, o.mem_aw_id, o.mem_aw_addr, o.mem_aw_len),
         w: (o.mem_w_valid, i.mem_w_ready, o.mem_w_strb, o.mem_w_last),
         w_data: &o.mem_w_data[..beat],
         b: (i.mem_b_valid, o.mem_b_ready, i.mem_b_id, i.mem_b_resp),
-        ar: (
-            o.mem_ar_valid,
-            i.mem_ar_ready,
-            o.mem_ar_id,
-            o.mem_ar_addr,
-            o.mem_ar_len,
-        ),
-        r: (
-            i.mem_r_valid,
-            o.mem_r_ready,
-            i.mem_r_id,
-            i.mem_r_resp,
-            i.mem_r_last,
-        ),
+        ar: (o.mem_ar_valid, i.mem_ar_ready, o.mem_ar_id, o.mem_ar_addr, o.mem_ar_len),
+        r: (i.mem_r_valid, o.mem_r_ready, i.mem_r_id, i.mem_r_resp, i.mem_r_last),
         r_data: &i.mem_r_data[..beat],
     }
 }
@@ -59,30 +41,12 @@ pub(super) fn drive<'s>(
 ) -> AxiSample<'s> {
     let (i, o) = (inputs, outputs);
     AxiSample {
-        aw: (
-            i.dev_aw_valid,
-            o.dev_aw_ready,
-            i.dev_aw_id,
-            i.dev_aw_addr,
-            i.dev_aw_len,
-        ),
+        aw: (i.dev_aw_valid, o.dev_aw_ready, i.dev_aw_id, i.dev_aw_addr, i.dev_aw_len),
         w: (i.dev_w_valid, o.dev_w_ready, i.dev_w_strb, i.dev_w_last),
         w_data: &i.dev_w_data[..beat],
         b: (o.dev_b_valid, i.dev_b_ready, o.dev_b_id, o.dev_b_resp),
-        ar: (
-            i.dev_ar_valid,
-            o.dev_ar_ready,
-            i.dev_ar_id,
-            i.dev_ar_addr,
-            i.dev_ar_len,
-        ),
-        r: (
-            o.dev_r_valid,
-            i.dev_r_ready,
-            o.dev_r_id,
-            o.dev_r_resp,
-            o.dev_r_last,
-        ),
+        ar: (i.dev_ar_valid, o.dev_ar_ready, i.dev_ar_id, i.dev_ar_addr, i.dev_ar_len),
+        r: (o.dev_r_valid, i.dev_r_ready, o.dev_r_id, o.dev_r_resp, o.dev_r_last),
         r_data: &o.dev_r_data[..beat],
     }
 }
@@ -153,20 +117,14 @@ impl AxiMonitor {
     }
 
     fn violation(&self, cycle: u64, rule: String) -> Violation {
-        Violation {
-            cycle,
-            interface: self.name.clone(),
-            rule,
-        }
+        Violation { cycle, interface: self.name.clone(), rule }
     }
 
     fn write(&mut self, sample: &AxiSample<'_>) -> Result<(), String> {
         // Responses first, because a response may not come in the cycle of the last beat.
         let (valid, ready, id, response) = sample.b;
         if valid != 0 && self.unacknowledged[usize::from(id)] == 0 {
-            return Err(format!(
-                "b: response with identifier {id}, for which no write has ended"
-            ));
+            return Err(format!("b: response with identifier {id}, for which no write has ended"));
         }
         if on("b", self.b.observe(valid, ready, (id, response)))? {
             self.unacknowledged[usize::from(id)] -= 1;
@@ -191,31 +149,23 @@ impl AxiMonitor {
                 }
             }
         } else {
-            on(
-                "w",
-                self.w.observe(valid, ready, (0, 0, [0; MAX_BEAT_BYTES])),
-            )?;
+            on("w", self.w.observe(valid, ready, (0, 0, [0; MAX_BEAT_BYTES])))?;
         }
         while let (Some(&beats), Some(&(id, wanted))) =
             (self.early_beats.front(), self.write_addresses.front())
         {
             if beats != wanted {
-                return Err(format!(
-                    "w: last beat is number {beats} of a burst of {wanted}"
-                ));
+                return Err(format!("w: last beat is number {beats} of a burst of {wanted}"));
             }
             self.early_beats.pop_front();
             self.write_addresses.pop_front();
             self.unacknowledged[usize::from(id)] += 1;
         }
-        let open = self
-            .early_beats
-            .is_empty()
-            .then(|| self.write_addresses.front());
+        let open = self.early_beats.is_empty().then(|| self.write_addresses.front());
         match open.flatten() {
-            Some(&(_, wanted)) if self.beats >= wanted => Err(format!(
-                "w: beat {wanted} of a burst of {wanted} is not marked as the last"
-            )),
+            Some(&(_, wanted)) if self.beats >= wanted => {
+                Err(format!("w: beat {wanted} of a burst of {wanted} is not marked as the last"))
+            }
             _ => Ok(()),
         }
     }
@@ -224,9 +174,7 @@ impl AxiMonitor {
         let (valid, ready, id, response, last) = sample.r;
         if valid != 0 {
             let Some(&left) = self.reads[usize::from(id)].front() else {
-                return Err(format!(
-                    "r: data with identifier {id}, for which no read is open"
-                ));
+                return Err(format!("r: data with identifier {id}, for which no read is open"));
             };
             if (left == 1) != (last != 0) {
                 return Err(format!("r: last is {last} with {left} beats to come"));
@@ -241,10 +189,7 @@ impl AxiMonitor {
                 }
             }
         } else {
-            on(
-                "r",
-                self.r.observe(valid, ready, (0, 0, 0, [0; MAX_BEAT_BYTES])),
-            )?;
+            on("r", self.r.observe(valid, ready, (0, 0, 0, [0; MAX_BEAT_BYTES])))?;
         }
         // After the data, because an answer may not come in the cycle of its request.
         let (valid, ready, id, address, length) = sample.ar;
@@ -262,9 +207,7 @@ impl AxiMonitor {
             return Ok(());
         }
         let beats = u32::from(length) + 1;
-        Err(format!(
-            "{channel}: {beats} beats from {address:#x} cross a boundary of 4 KiB"
-        ))
+        Err(format!("{channel}: {beats} beats from {address:#x} cross a boundary of 4 KiB"))
     }
 }
 

@@ -19,20 +19,10 @@ pub struct LiteSample {
 pub(super) fn registers(i: &Inputs, o: &Outputs) -> LiteSample {
     LiteSample {
         aw: (i.s_reg_aw_valid, o.s_reg_aw_ready, i.s_reg_aw_addr),
-        w: (
-            i.s_reg_w_valid,
-            o.s_reg_w_ready,
-            i.s_reg_w_data,
-            i.s_reg_w_strb,
-        ),
+        w: (i.s_reg_w_valid, o.s_reg_w_ready, i.s_reg_w_data, i.s_reg_w_strb),
         b: (o.s_reg_b_valid, i.s_reg_b_ready, o.s_reg_b_resp),
         ar: (i.s_reg_ar_valid, o.s_reg_ar_ready, i.s_reg_ar_addr),
-        r: (
-            o.s_reg_r_valid,
-            i.s_reg_r_ready,
-            o.s_reg_r_data,
-            o.s_reg_r_resp,
-        ),
+        r: (o.s_reg_r_valid, i.s_reg_r_ready, o.s_reg_r_data, o.s_reg_r_resp),
     }
 }
 
@@ -94,11 +84,7 @@ impl LiteMonitor {
     }
 
     fn violation(&self, cycle: u64, rule: String) -> Violation {
-        Violation {
-            cycle,
-            interface: self.name.clone(),
-            rule,
-        }
+        Violation { cycle, interface: self.name.clone(), rule }
     }
 
     fn check(&mut self, sample: &LiteSample) -> Result<(), String> {

@@ -21,11 +21,7 @@ pub struct StreamMonitor {
 
 impl StreamMonitor {
     pub fn new(name: String, beat_bytes: usize) -> StreamMonitor {
-        StreamMonitor {
-            name,
-            beat_bytes,
-            channel: Channel::default(),
-        }
+        StreamMonitor { name, beat_bytes, channel: Channel::default() }
     }
 
     /// Fails with the first broken rule of this cycle.

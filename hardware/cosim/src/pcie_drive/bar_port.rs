@@ -9,14 +9,8 @@ pub(super) const DECERR: u8 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BarRequest {
-    Write {
-        address: u32,
-        data: u32,
-        strobes: u8,
-    },
-    Read {
-        address: u32,
-    },
+    Write { address: u32, data: u32, strobes: u8 },
+    Read { address: u32 },
 }
 
 /// `shown` while the response is on the port.
@@ -49,10 +43,7 @@ impl BarPort {
         inputs: &mut DriveInputs,
     ) -> [Option<BarRequest>; 2] {
         let takes = |is_idle: bool, channel| is_idle && random.allows(channel, cycle);
-        let address_ready = takes(
-            !self.writes && self.address.is_none(),
-            Channel::BarWriteAddress,
-        );
+        let address_ready = takes(!self.writes && self.address.is_none(), Channel::BarWriteAddress);
         let data_ready = takes(!self.writes && self.data.is_none(), Channel::BarWriteData);
         let read_ready = takes(!self.reads, Channel::BarReadAddress);
         inputs.bar_aw_ready = u8::from(address_ready);
@@ -90,11 +81,7 @@ impl BarPort {
         }
         if let (Some(address), Some((data, strobes))) = (self.address, self.data) {
             (self.address, self.data, self.writes) = (None, None, true);
-            requests[0] = Some(BarRequest::Write {
-                address,
-                data,
-                strobes,
-            });
+            requests[0] = Some(BarRequest::Write { address, data, strobes });
         }
         if read_ready && outputs.bar_ar_valid != 0 {
             self.reads = true;
@@ -107,35 +94,21 @@ impl BarPort {
     /// Answers the write under way, if there is one.
     pub(super) fn end_write(&mut self, from_cycle: u64, code: u8) {
         if self.writes && self.write_response.is_none() {
-            self.write_response = Some(Response {
-                from_cycle,
-                data: 0,
-                code,
-                shown: false,
-            });
+            self.write_response = Some(Response { from_cycle, data: 0, code, shown: false });
         }
     }
 
     /// Answers the read under way, if there is one.
     pub(super) fn end_read(&mut self, from_cycle: u64, data: u32, code: u8) {
         if self.reads && self.read_response.is_none() {
-            self.read_response = Some(Response {
-                from_cycle,
-                data,
-                code,
-                shown: false,
-            });
+            self.read_response = Some(Response { from_cycle, data, code, shown: false });
         }
     }
 
     /// First cycle in which the port changes without the core.
     pub(super) fn next_event_cycle(&self) -> Option<u64> {
         let responses = [self.write_response, self.read_response];
-        responses
-            .into_iter()
-            .flatten()
-            .map(|response| response.from_cycle)
-            .min()
+        responses.into_iter().flatten().map(|response| response.from_cycle).min()
     }
 
     pub(super) fn is_addressed(outputs: &DriveOutputs) -> bool {

@@ -69,11 +69,7 @@ impl FetchedCommand {
             index,
             transfer,
             len_bytes,
-            bytes: FetchedBytes {
-                entry_address,
-                entry,
-                ..FetchedBytes::default()
-            },
+            bytes: FetchedBytes { entry_address, entry, ..FetchedBytes::default() },
             stage: Stage::Ready,
             pages_left: 0,
             list: (0, Vec::new()),
@@ -131,23 +127,14 @@ impl FetchedCommand {
         let (address, list) = std::mem::take(&mut self.list);
         let entries = list.chunks_exact(PRP_ENTRY_BYTES as usize);
         let entries: Vec<u64> = entries
-            .map(|raw| {
-                raw.iter()
-                    .rev()
-                    .fold(0, |value, &byte| value << 8 | u64::from(byte))
-            })
+            .map(|raw| raw.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
             .collect();
         self.bytes.lists.push((address, list));
         // The last entry of a list page points to the next one if more than one page is left.
         let continues = self.pages_left > entries.len() as u64;
         let pages = &entries[..entries.len() - usize::from(continues)];
         for &page in pages {
-            let before: u64 = self
-                .bytes
-                .pages
-                .iter()
-                .map(|&(_, len)| u64::from(len))
-                .sum();
+            let before: u64 = self.bytes.pages.iter().map(|&(_, len)| u64::from(len)).sum();
             let len = PAGE_BYTES.min(self.len_bytes - before);
             self.bytes.pages.push((page, len as u32));
         }
@@ -184,11 +171,8 @@ impl FetchedCommand {
             Stage::Data => {
                 let (index, offset) = self.next_page;
                 let &(page, len) = self.bytes.pages.get(index)?;
-                let piece = self.piece(
-                    page + u64::from(offset),
-                    u64::from(len - offset),
-                    limit_bytes,
-                )?;
+                let piece =
+                    self.piece(page + u64::from(offset), u64::from(len - offset), limit_bytes)?;
                 let offset = offset + piece.len_bytes;
                 self.next_page = match offset == len {
                     true => (index + 1, 0),
@@ -204,11 +188,7 @@ impl FetchedCommand {
     fn piece(&self, address: u64, left: u64, limit_bytes: u32) -> Option<Piece> {
         let limit = u64::from(limit_bytes);
         let len = left.min(limit - address % limit);
-        (len > 0).then_some(Piece {
-            address,
-            len_bytes: len as u32,
-            offset: self.requested,
-        })
+        (len > 0).then_some(Piece { address, len_bytes: len as u32, offset: self.requested })
     }
 
     pub(super) fn has_piece(&self) -> bool {

@@ -45,10 +45,7 @@ struct Function {
 
 impl Function {
     fn new() -> Function {
-        Function {
-            values: [0; 64],
-            writable: [0; 64],
-        }
+        Function { values: [0; 64], writable: [0; 64] }
     }
 
     fn set(&mut self, offset: usize, value: u32, writable: u32) {
@@ -112,11 +109,8 @@ pub(super) struct ConfigSpace {
 
 impl ConfigSpace {
     pub(super) fn new(link: &LinkOptions) -> ConfigSpace {
-        let mut space = ConfigSpace {
-            link: *link,
-            root: Function::new(),
-            endpoint: Function::new(),
-        };
+        let mut space =
+            ConfigSpace { link: *link, root: Function::new(), endpoint: Function::new() };
         let root = &mut space.root;
         root.set(0x00, 0x000c_1b36, 0);
         root.set(COMMAND, HAS_CAPABILITIES, 0x0547);
@@ -147,12 +141,7 @@ impl ConfigSpace {
         endpoint.set(0x48, POWER_MANAGEMENT | 0x70 << 8 | 3 << 16, 0);
         let table = MSI_X | (ENDPOINT_EXPRESS as u32) << 8 | 8 << 16;
         endpoint.set(0x70, table, 0xc000_0000);
-        endpoint.set_express(
-            ENDPOINT_EXPRESS,
-            0,
-            self.link.endpoint_max_payload_bytes,
-            &self.link,
-        );
+        endpoint.set_express(ENDPOINT_EXPRESS, 0, self.link.endpoint_max_payload_bytes, &self.link);
         self.endpoint = endpoint;
     }
 
@@ -190,8 +179,7 @@ impl ConfigSpace {
     }
 
     pub(super) fn write_endpoint(&mut self, address: u32, value: u32, strobes: u8) {
-        self.endpoint
-            .write(address as usize & 0xfff, value, strobes);
+        self.endpoint.write(address as usize & 0xfff, value, strobes);
     }
 
     /// The root port holds the link in hot reset.

@@ -76,10 +76,7 @@ impl DevPort {
         outstanding_writes: u8,
         write_id: u8,
     ) -> DevPort {
-        assert!(
-            matches!(beat_bytes, 16 | 32 | MAX_BEAT_BYTES),
-            "a bus of {beat_bytes} bytes"
-        );
+        assert!(matches!(beat_bytes, 16 | 32 | MAX_BEAT_BYTES), "a bus of {beat_bytes} bytes");
         DevPort {
             beat_bytes: beat_bytes as u64,
             write_id,
@@ -260,10 +257,7 @@ impl DevPort {
         if !self.is_beat_shown {
             return 0;
         }
-        let burst = self
-            .writes
-            .front()
-            .expect("a burst whose address was shown has data");
+        let burst = self.writes.front().expect("a burst whose address was shown has data");
         let beat_bytes = self.beat_bytes as usize;
         let lane = ((burst.address + self.sent_bytes as u64) % self.beat_bytes) as usize;
         let left = burst.len_bytes - self.sent_bytes;
@@ -298,19 +292,13 @@ impl DevPort {
         self.responses += 1;
         let (id, code) = (outputs.dev_b_id, outputs.dev_b_resp);
         if id != self.write_id || code != 0 {
-            self.report(
-                cycle,
-                format_args!("write response with id {id} and code {code}"),
-            );
+            self.report(cycle, format_args!("write response with id {id} and code {code}"));
         }
     }
 
     fn take_data(&mut self, cycle: u64, outputs: &DriveOutputs) -> Option<ReadProgress> {
         let id = outputs.dev_r_id;
-        let answer = self
-            .answers
-            .get_mut(usize::from(id))
-            .and_then(VecDeque::front_mut);
+        let answer = self.answers.get_mut(usize::from(id)).and_then(VecDeque::front_mut);
         let Some((burst, received)) = answer else {
             self.report(cycle, format_args!("read data of id {id} without a read"));
             return None;
@@ -339,10 +327,7 @@ impl DevPort {
                 ),
             );
         }
-        Some(ReadProgress {
-            burst,
-            received_bytes,
-        })
+        Some(ReadProgress { burst, received_bytes })
     }
 }
 

@@ -139,8 +139,7 @@ impl Endpoint {
     }
 
     fn advance(&mut self, cycle: u64) {
-        self.controller
-            .advance(Nanos(cycle * CYCLE_NS), &mut self.memory);
+        self.controller.advance(Nanos(cycle * CYCLE_NS), &mut self.memory);
         while let Some((key, bytes)) = self.memory.take_fetched() {
             self.start(key, bytes);
         }
@@ -240,8 +239,7 @@ impl Endpoint {
         let entries = self.fetcher.entries(queue);
         let tail = u64::from((command.index + 1) % entries);
         let now = Nanos(cycle * CYCLE_NS);
-        self.controller
-            .write_register(now, sq_doorbell(queue, 0), 4, tail);
+        self.controller.write_register(now, sq_doorbell(queue, 0), 4, tail);
         self.advance(cycle);
     }
 
@@ -274,10 +272,7 @@ impl Endpoint {
         match command.disposition {
             Disposition::Execute => {}
             Disposition::Answer(status) => {
-                entry
-                    .set_status(status)
-                    .set_more(false)
-                    .set_do_not_retry(false);
+                entry.set_status(status).set_more(false).set_do_not_retry(false);
             }
             Disposition::Drop => pending.fault = Some(CompletionFault::Missing),
         }
@@ -300,10 +295,7 @@ impl Endpoint {
         let has_data = !data.is_empty();
         let is_first = pending.fault == Some(CompletionFault::BeforeData);
         if is_first {
-            let at_once = PendingEntry {
-                delay_cycles: 0,
-                ..pending
-            };
+            let at_once = PendingEntry { delay_cycles: 0, ..pending };
             self.posted.entry(cycle, at_once, false);
         }
         for (address, bytes) in addresses.into_iter().zip(data) {
@@ -384,8 +376,7 @@ impl Endpoint {
             self.write_doorbell(cycle, offset, value);
         } else {
             let was_enabled = self.is_enabled();
-            self.controller
-                .write_register(now, offset, 4, u64::from(value));
+            self.controller.write_register(now, offset, 4, u64::from(value));
             match (was_enabled, self.is_enabled()) {
                 (true, false) => self.reset(),
                 (false, true) => self.enable(),
@@ -428,8 +419,7 @@ impl Endpoint {
         }
         // Invalid doorbells are left to the controller, too.
         let now = Nanos(cycle * CYCLE_NS);
-        self.controller
-            .write_register(now, offset, 4, u64::from(value));
+        self.controller.write_register(now, offset, 4, u64::from(value));
     }
 
     /// CC.EN was set: the admin queues.
@@ -437,8 +427,7 @@ impl Endpoint {
         let read = |offset, size| self.controller.read_register(offset, size);
         let attributes = AdminQueueAttributes::from_raw(read(register::AQA, 4) as u32);
         let (sq, cq) = (read(register::ASQ, 8), read(register::ACQ, 8));
-        self.fetcher
-            .add_queue(0, sq, u32::from(attributes.sq_size()) + 1, 0);
+        self.fetcher.add_queue(0, sq, u32::from(attributes.sq_size()) + 1, 0);
         self.add_completion_queue(0, cq, u32::from(attributes.cq_size()) + 1);
     }
 

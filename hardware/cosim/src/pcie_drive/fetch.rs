@@ -118,9 +118,7 @@ impl Fetcher {
 
     pub(super) fn completion_queue(&self, queue: u16) -> u16 {
         let queue = self.queues.get(usize::from(queue));
-        queue
-            .and_then(Option::as_ref)
-            .map_or(0, |queue| queue.completion_queue)
+        queue.and_then(Option::as_ref).map_or(0, |queue| queue.completion_queue)
     }
 
     /// `false` if the drive has no such queue or entry.
@@ -205,11 +203,7 @@ impl Fetcher {
         self.tags[tag] = Some(purpose);
         self.free_tags -= 1;
         self.next_tag = (tag + 1) % count;
-        Some(ReadRequest {
-            tag: tag as u8,
-            address,
-            len_bytes,
-        })
+        Some(ReadRequest { tag: tag as u8, address, len_bytes })
     }
 
     fn next_entries(&mut self, cycle: u64, limit_bytes: u32) -> Option<(Purpose, u64, u32)> {
@@ -233,11 +227,7 @@ impl Fetcher {
         let limit = u64::from(limit_bytes);
         let in_request = (limit - address % limit) / ENTRY_BYTES;
         let count = contiguous.min(batch).min(in_request as u32);
-        let purpose = Purpose::Entries {
-            queue: index as u16,
-            index: queue.head,
-            count,
-        };
+        let purpose = Purpose::Entries { queue: index as u16, index: queue.head, count };
         queue.head = (queue.head + count) % queue.entries;
         queue.is_reading = true;
         if index > 0 {
@@ -252,11 +242,7 @@ impl Fetcher {
         if !self.command(key).has_piece() {
             self.lists.pop_front();
         }
-        Some((
-            Purpose::Piece { key, piece },
-            piece.address,
-            piece.len_bytes,
-        ))
+        Some((Purpose::Piece { key, piece }, piece.address, piece.len_bytes))
     }
 
     fn next_data(&mut self, limit_bytes: u32) -> Option<(Purpose, u64, u32)> {
@@ -271,11 +257,7 @@ impl Fetcher {
         if !self.command(key).has_piece() {
             self.data.pop_front();
         }
-        Some((
-            Purpose::Piece { key, piece },
-            piece.address,
-            piece.len_bytes,
-        ))
+        Some((Purpose::Piece { key, piece }, piece.address, piece.len_bytes))
     }
 
     fn next_piece(&mut self, key: u32, limit_bytes: u32) -> Piece {
@@ -295,11 +277,7 @@ impl Fetcher {
                 command.receive(&piece, bytes);
                 self.enlist(key);
             }
-            Purpose::Entries {
-                queue,
-                index,
-                count,
-            } => {
+            Purpose::Entries { queue, index, count } => {
                 assert_eq!(bytes.len(), count as usize * SubmissionEntry::SIZE);
                 let raw = bytes.chunks_exact(SubmissionEntry::SIZE);
                 for (index, raw) in (index..).zip(raw) {

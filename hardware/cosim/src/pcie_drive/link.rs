@@ -51,10 +51,7 @@ pub struct LinkOptions {
 impl LinkOptions {
     /// Latencies of an FPGA's hard block: 250 ns each way.
     pub fn new(generation: u8, lanes: u8) -> LinkOptions {
-        assert!(
-            (1..=5).contains(&generation),
-            "PCIe generation {generation}"
-        );
+        assert!((1..=5).contains(&generation), "PCIe generation {generation}");
         assert!(matches!(lanes, 1 | 2 | 4 | 8 | 16), "{lanes} lanes");
         LinkOptions {
             generation,
@@ -79,10 +76,7 @@ impl LinkOptions {
     /// use of `fetch_ns` and `completion_ns` is spent in the drive.
     pub fn from_profile(link: &LinkProfile) -> LinkOptions {
         let cycles = |ns: u64| (ns / CYCLE_NS) as u32;
-        let (fetch, completion) = (
-            cycles(link.fetch_ns.value),
-            cycles(link.completion_ns.value),
-        );
+        let (fetch, completion) = (cycles(link.fetch_ns.value), cycles(link.completion_ns.value));
         let flight_cycles = fetch / 4;
         LinkOptions {
             packet_overhead_bytes: link.packet_overhead_bytes.value,
@@ -98,11 +92,7 @@ impl LinkOptions {
 
     /// No limit but the bus: one word per cycle each way, two cycles of flight.
     pub fn unlimited() -> LinkOptions {
-        LinkOptions {
-            unlimited: true,
-            flight_cycles: 2,
-            ..LinkOptions::new(5, 4)
-        }
+        LinkOptions { unlimited: true, flight_cycles: 2, ..LinkOptions::new(5, 4) }
     }
 
     /// Of one direction, line coding deducted; `None` without limit.
@@ -122,8 +112,7 @@ impl LinkOptions {
     pub fn payload_bytes_per_second(&self, payload_bytes: u32) -> u64 {
         let payload = u64::from(payload_bytes);
         let packet = payload + u64::from(self.packet_overhead_bytes);
-        self.bytes_per_second()
-            .map_or(u64::MAX, |rate| rate * payload / packet)
+        self.bytes_per_second().map_or(u64::MAX, |rate| rate * payload / packet)
     }
 
     pub(super) fn check(&self) {

@@ -147,10 +147,7 @@ impl HostMemory for BusMemory {
             let (at, (held, _)) = self.held.range(..=address).next_back()?;
             part(*at, held, address, len)
         });
-        let found = found.ok_or(Unmapped {
-            address,
-            len_bytes: len as u64,
-        })?;
+        let found = found.ok_or(Unmapped { address, len_bytes: len as u64 })?;
         bytes.copy_from_slice(found);
         Ok(())
     }

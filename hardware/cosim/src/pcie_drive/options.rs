@@ -81,11 +81,7 @@ pub fn unlimited_profile() -> Profile {
         ns.value = 1;
     }
     let media = profile.in_place.as_mut().expect("media written in place");
-    for ns in [
-        &mut media.indirection_ns,
-        &mut media.read_ns,
-        &mut media.write_ns,
-    ] {
+    for ns in [&mut media.indirection_ns, &mut media.read_ns, &mut media.write_ns] {
         ns.value = 1;
     }
     media.read_sigma_ns = None;

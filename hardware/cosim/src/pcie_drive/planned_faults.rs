@@ -24,11 +24,7 @@ pub struct PlannedFaults {
 impl PlannedFaults {
     /// The caller may arm the faults and ask for their counts.
     pub fn new(faults: Faults) -> PlannedFaults {
-        PlannedFaults {
-            faults,
-            stale: BTreeSet::new(),
-            block_bytes: 0,
-        }
+        PlannedFaults { faults, stale: BTreeSet::new(), block_bytes: 0 }
     }
 }
 
@@ -82,21 +78,14 @@ impl CommandHook for PlannedFaults {
             offset_bytes = range.slba().saturating_mul(block_bytes);
             len_bytes = range.blocks().saturating_mul(block_bytes as u32);
         }
-        let command = Command {
-            op,
-            offset_bytes,
-            len_bytes,
-        };
+        let command = Command { op, offset_bytes, len_bytes };
         let Ok(execution) = self.faults.begin(command, &mut Media { drive, data });
         match execution {
             Execution::Omit => return Disposition::Answer(StatusCode::SUCCESS),
             Execution::ExecuteStale => {
                 self.stale.insert((queue, entry.cid()));
             }
-            Execution::Execute {
-                offset_bytes: at,
-                len_bytes: len,
-            } if op != Op::Flush => {
+            Execution::Execute { offset_bytes: at, len_bytes: len } if op != Op::Flush => {
                 if (at, len) != (offset_bytes, len_bytes) {
                     let lba = at / block_bytes;
                     let less_one = u64::from(len) / block_bytes - 1;

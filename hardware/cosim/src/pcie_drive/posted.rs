@@ -42,13 +42,7 @@ pub(super) struct HostQueue {
 
 impl HostQueue {
     pub(super) fn new(base: u64, entries: u32) -> HostQueue {
-        HostQueue {
-            base,
-            entries,
-            tail: 0,
-            phase: true,
-            skipped: 0,
-        }
+        HostQueue { base, entries, tail: 0, phase: true, skipped: 0 }
     }
 
     pub(super) fn contains(&self, address: u64) -> bool {
@@ -101,10 +95,7 @@ pub(super) struct PostedWrites {
 impl PostedWrites {
     pub(super) fn data(&mut self, address: u64, data: Vec<u8>) {
         assert!(!data.is_empty(), "a write without data");
-        self.bulk.push_back(Bulk::Data {
-            address,
-            data: data.into(),
-        });
+        self.bulk.push_back(Bulk::Data { address, data: data.into() });
     }
 
     /// Adds an entry, behind the data added before if `has_data`.
@@ -167,12 +158,8 @@ impl PostedWrites {
         let left = data.len() - self.sent_bytes;
         let to_page_end = (4096 - at % 4096) as usize;
         let len_bytes = left.min(payload_bytes as usize).min(to_page_end);
-        let packet = PostedPacket {
-            address: at,
-            data: data.clone(),
-            offset: self.sent_bytes,
-            len_bytes,
-        };
+        let packet =
+            PostedPacket { address: at, data: data.clone(), offset: self.sent_bytes, len_bytes };
         self.sent_bytes += len_bytes;
         if len_bytes == left {
             self.bulk.pop_front();
@@ -190,10 +177,7 @@ impl PostedWrites {
         }
         if first.fault == Some(CompletionFault::Doubled) {
             queue.skipped = (queue.skipped + queue.entries - 1) % queue.entries;
-            self.due.push_front(PendingEntry {
-                fault: None,
-                ..first
-            });
+            self.due.push_front(PendingEntry { fault: None, ..first });
         }
         let ahead = u32::from(first.fault == Some(CompletionFault::WrongIndex));
         let address = queue.address(queue.tail + ahead);
@@ -209,12 +193,7 @@ impl PostedWrites {
             bytes.extend_from_slice(&placed(queue, next));
             self.due.pop_front();
         }
-        Some(PostedPacket {
-            address,
-            len_bytes: bytes.len(),
-            data: bytes.into(),
-            offset: 0,
-        })
+        Some(PostedPacket { address, len_bytes: bytes.len(), data: bytes.into(), offset: 0 })
     }
 
     /// Controller reset or link down: nothing is sent any more.

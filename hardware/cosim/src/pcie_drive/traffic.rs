@@ -59,11 +59,7 @@ impl PcieDrive {
                 let data = is_present.then(|| self.config.read_endpoint(address));
                 self.reply(data);
             }
-            Downstream::ConfigWrite {
-                address,
-                data,
-                strobes,
-            } => {
+            Downstream::ConfigWrite { address, data, strobes } => {
                 self.config.write_endpoint(address, data, strobes);
                 let is_ok = is_present;
                 self.replies.push_back(Upstream::ConfigWritten { is_ok });
@@ -88,29 +84,15 @@ impl PcieDrive {
                 let code = self.code(is_ok);
                 self.bar.end_write(cycle, code);
             }
-            Upstream::Read {
-                tag,
-                address,
-                len_bytes,
-            } => {
+            Upstream::Read { tag, address, len_bytes } => {
                 if !self.is_accepted(address) {
                     self.counters.refused_requests += 1;
                     let packet = Downstream::ReadRefused { tag, len_bytes };
                     return self.send_down(cycle, 0, packet);
                 }
-                self.dev.read(ReadBurst {
-                    tag: Some(tag),
-                    id: tag % 16,
-                    address,
-                    len_bytes,
-                });
+                self.dev.read(ReadBurst { tag: Some(tag), id: tag % 16, address, len_bytes });
             }
-            Upstream::Write {
-                address,
-                data,
-                offset,
-                len_bytes,
-            } => {
+            Upstream::Write { address, data, offset, len_bytes } => {
                 let is_malformed = len_bytes > self.config.root_payload_bytes() as usize;
                 if is_malformed || !self.is_accepted(address) {
                     self.counters.malformed_packets += u64::from(is_malformed);
@@ -118,12 +100,7 @@ impl PcieDrive {
                     self.posted_bytes -= len_bytes as u32;
                     return;
                 }
-                self.dev.write(WriteBurst {
-                    address,
-                    data,
-                    offset,
-                    len_bytes,
-                });
+                self.dev.write(WriteBurst { address, data, offset, len_bytes });
             }
         }
     }
@@ -234,12 +211,7 @@ impl PcieDrive {
 
     /// A beat of read data arrived from the core: completions that it fills are sent.
     pub(super) fn complete_read(&mut self, cycle: u64, read: ReadProgress) {
-        let ReadBurst {
-            tag,
-            address,
-            len_bytes,
-            ..
-        } = read.burst;
+        let ReadBurst { tag, address, len_bytes, .. } = read.burst;
         let Some(tag) = tag else {
             return;
         };
@@ -277,8 +249,7 @@ impl PcieDrive {
                 let is_config = address & ECAM != 0;
                 match self.target(address) {
                     ConfigTarget::Root => {
-                        self.bar
-                            .end_read(local, self.config.read_root(address), OKAY)
+                        self.bar.end_read(local, self.config.read_root(address), OKAY)
                     }
                     ConfigTarget::Endpoint if is_config => {
                         self.send_down(cycle, 0, Downstream::ConfigRead { address });
@@ -292,11 +263,7 @@ impl PcieDrive {
                     }
                 }
             }
-            BarRequest::Write {
-                address,
-                data,
-                strobes,
-            } => {
+            BarRequest::Write { address, data, strobes } => {
                 self.counters.register_writes += 1;
                 let is_config = address & ECAM != 0;
                 match self.target(address) {
@@ -305,11 +272,7 @@ impl PcieDrive {
                         self.bar.end_write(local, OKAY);
                     }
                     ConfigTarget::Endpoint if is_config => {
-                        let packet = Downstream::ConfigWrite {
-                            address,
-                            data,
-                            strobes,
-                        };
+                        let packet = Downstream::ConfigWrite { address, data, strobes };
                         self.send_down(cycle, REGISTER_BYTES, packet);
                     }
                     // Posted, so the bridge answers it.

@@ -34,11 +34,8 @@ impl<D: DriveSide> CoreStreamer<D> {
         };
         let ended = self.end_record(range, registers, &end, started_at);
         let mut status = ended.map_err(|error| self.failed(error))?;
-        let source_failed = |error| StreamError::Source {
-            source_name: source.name(),
-            bytes: given,
-            source: error,
-        };
+        let source_failed =
+            |error| StreamError::Source { source_name: source.name(), bytes: given, source: error };
         if let Feed::Failed(error) = end {
             return Err(source_failed(error));
         }
@@ -59,10 +56,7 @@ impl<D: DriveSide> CoreStreamer<D> {
             Some(false)
         };
         registers.set_status(status.status);
-        Ok(RecordOutcome {
-            status,
-            buffer_table: None,
-        })
+        Ok(RecordOutcome { status, buffer_table: None })
     }
 
     /// Returns the cycle of the session's start.
@@ -196,10 +190,7 @@ impl<D: DriveSide> CoreStreamer<D> {
             }
             let waited = self.world.cycle() - progress.1;
             if waited > SESSION_LIMIT_CYCLES {
-                return Err(CoreError::Stuck {
-                    ms: waited * CYCLE_NS / 1_000_000,
-                    status,
-                });
+                return Err(CoreError::Stuck { ms: waited * CYCLE_NS / 1_000_000, status });
             }
             self.world.run(POLL_CYCLES)?;
         }

@@ -43,17 +43,10 @@ impl<D: DriveSide> CoreStreamer<D> {
         sink: &mut dyn StreamSink,
         registers: &Registers,
     ) -> Result<ReplayOutcome, StreamError> {
-        let mut delivery = Delivery {
-            sink,
-            skip,
-            delivered: 0,
-            failed: None,
-        };
+        let mut delivery = Delivery { sink, skip, delivered: 0, failed: None };
         let bytes = bytes.map_or(range.bytes(), |bytes| bytes.min(range.bytes()));
         let run = self.run_replay(range, bytes, &mut delivery, registers);
-        let Delivery {
-            delivered, failed, ..
-        } = delivery;
+        let Delivery { delivered, failed, .. } = delivery;
         let mut status = run.map_err(|error| self.failed(error))?;
         if let Some(error) = failed {
             return Err(StreamError::Sink {
@@ -66,10 +59,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         status.beats = delivered.div_ceil(assay_stream::registers::BEAT_BYTES);
         status.chunks = delivered.div_ceil(self.chunk_bytes());
         registers.set_status(status.status);
-        Ok(ReplayOutcome {
-            status,
-            ..ReplayOutcome::default()
-        })
+        Ok(ReplayOutcome { status, ..ReplayOutcome::default() })
     }
 
     fn run_replay(
@@ -145,10 +135,7 @@ impl<D: DriveSide> CoreStreamer<D> {
             }
             let waited = self.world.cycle() - progress_at;
             if waited > SESSION_LIMIT_CYCLES {
-                return Err(CoreError::Stuck {
-                    ms: waited * CYCLE_NS / 1_000_000,
-                    status,
-                });
+                return Err(CoreError::Stuck { ms: waited * CYCLE_NS / 1_000_000, status });
             }
         }
         Ok(())

@@ -76,9 +76,7 @@ impl<D: DriveSide> CoreStreamer<D> {
             return Ok(None);
         }
         let drive = map::DEVICE_STATUS_DRIVE.of(value) as usize;
-        let block = self
-            .world
-            .read32(map::drive_bank(drive) + map::BLOCK_BYTES)?;
+        let block = self.world.read32(map::drive_bank(drive) + map::BLOCK_BYTES)?;
         let block = u64::from(block.max(1));
         // The register has the low half of the block number, which is not before the range.
         let first = range.first / block;
@@ -87,11 +85,7 @@ impl<D: DriveSide> CoreStreamer<D> {
         let lba = if near < first { near + (1 << 32) } else { near };
         Ok(Some(DeviceFailure {
             drive: self.names[drive].clone(),
-            op: if bank == map::WRITE_BANK {
-                "write"
-            } else {
-                "read"
-            },
+            op: if bank == map::WRITE_BANK { "write" } else { "read" },
             address: lba * block,
             result: -errno_of(map::DEVICE_STATUS_STATUS_FIELD.of(value) as u16),
         }))

@@ -45,10 +45,7 @@ pub struct Altered {
 
 impl Altered {
     pub fn new(link: LinkOptions, namespace: u32) -> Altered {
-        let drive = DriveOptions {
-            keep_data: true,
-            ..DriveOptions::default()
-        };
+        let drive = DriveOptions { keep_data: true, ..DriveOptions::default() };
         let mut options = PcieDriveOptions::new(link, 128);
         options.namespace = namespace;
         Altered {
@@ -99,8 +96,7 @@ impl Altered {
 
     fn change_writes(&mut self, outputs: &DriveOutputs, inputs: &mut DriveInputs) {
         if inputs.dev_aw_valid != 0 && !self.is_shown {
-            self.writes
-                .push_back(inputs.dev_aw_addr & !(BEAT_BYTES - 1));
+            self.writes.push_back(inputs.dev_aw_addr & !(BEAT_BYTES - 1));
         }
         self.is_shown = inputs.dev_aw_valid != 0 && outputs.dev_aw_ready == 0;
         if inputs.dev_w_valid == 0 {

@@ -62,10 +62,7 @@ pub fn core_in(
 ) -> Option<CoreStreamer<PcieDrive>> {
     let configuration = Configuration::named(name).expect("a configuration");
     let drive = |number| {
-        let mut drive_options = DriveOptions {
-            keep_data: true,
-            ..DriveOptions::default()
-        };
+        let mut drive_options = DriveOptions { keep_data: true, ..DriveOptions::default() };
         if let Some(fault) = fault {
             drive_options.set("fault", fault).expect("a fault");
         }

@@ -81,11 +81,7 @@ impl CommandHook for Hook {
         let is_write = entry.opcode() == NvmOpcode::WRITE.0;
         if !is_write && entry.opcode() != NvmOpcode::READ.0 {
             let is_lost = self.0.get().lost;
-            return if is_lost {
-                Disposition::Drop
-            } else {
-                Disposition::Execute
-            };
+            return if is_lost { Disposition::Drop } else { Disposition::Execute };
         }
         let block = drive.identity().logical_block_bytes;
         let range = Read::from(*entry);
@@ -114,9 +110,7 @@ pub struct Slot {
 
 impl std::fmt::Debug for Slot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Slot")
-            .field("far", &self.far)
-            .finish_non_exhaustive()
+        f.debug_struct("Slot").field("far", &self.far).finish_non_exhaustive()
     }
 }
 

@@ -42,20 +42,12 @@ impl Raw {
     }
 
     pub fn within(name: &str, timeout_us: u32, rough: &Rough) -> Option<Raw> {
-        let options = DriveOptions {
-            keep_data: true,
-            ..DriveOptions::default()
-        };
+        let options = DriveOptions { keep_data: true, ..DriveOptions::default() };
         let mut core = slot_core(name, unlimited_profile(), rough, &options)?;
         core.bring_up().expect("the drives are ready");
         let configuration = core.configuration();
         let (chunk, drives) = (configuration.chunk_bytes(), configuration.drives);
-        let mut raw = Raw {
-            core,
-            chunk: u64::from(chunk),
-            drives: u64::from(drives),
-            seed: 1000,
-        };
+        let mut raw = Raw { core, chunk: u64::from(chunk), drives: u64::from(drives), seed: 1000 };
         for drive in 0..drives as usize {
             raw.set_timeout(drive, timeout_us);
         }
@@ -244,9 +236,7 @@ impl Raw {
 
     /// Recording and replay without a fault.
     pub fn check_next(&mut self, what: &str) {
-        self.core
-            .bring_up()
-            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        self.core.bring_up().unwrap_or_else(|error| panic!("{what}: {error}"));
         self.drop_stream();
         self.seed += 1;
         let (seed, chunks) = (self.seed, 20);

@@ -55,14 +55,9 @@ pub fn first_command(core: &mut Core, direction: usize) -> FirstCommand {
         )
     };
     let seen = |world: &assay_cosim::world::World<_>| {
-        world
-            .timeline
-            .as_ref()
-            .is_some_and(|timeline| entry_end(timeline).is_some())
+        world.timeline.as_ref().is_some_and(|timeline| entry_end(timeline).is_some())
     };
-    world
-        .run_until("the first command", LIMIT_CYCLES, seen)
-        .expect("the simulation runs");
+    world.run_until("the first command", LIMIT_CYCLES, seen).expect("the simulation runs");
     let timeline = world.timeline.take().expect("it was set");
     let nth = |wanted: PortEvent, n: usize| {
         let mut events = timeline.events.iter().filter(|(_, event)| *event == wanted);
@@ -73,14 +68,10 @@ pub fn first_command(core: &mut Core, direction: usize) -> FirstCommand {
         let acknowledged = nth(PortEvent::MemoryAcknowledged, pages - 1);
         (acknowledged, acknowledged - written)
     } else {
-        let control = PortEvent::RegisterWrite {
-            address: bank + map::CONTROL,
-        };
+        let control = PortEvent::RegisterWrite { address: bank + map::CONTROL };
         (nth(control, 0), 0)
     };
-    let doorbell = timeline
-        .first(from, rung)
-        .expect("before the entry was read");
+    let doorbell = timeline.first(from, rung).expect("before the entry was read");
     let latency = FirstCommand {
         doorbell: doorbell - from,
         entry: entry_end(&timeline).expect("waited for") - from,

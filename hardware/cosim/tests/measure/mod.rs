@@ -55,10 +55,7 @@ impl Surroundings {
             link: LinkOptions::from_profile(&profile.link),
             profile,
             max_commands: u32::MAX,
-            world: WorldOptions {
-                monitors: false,
-                ..WorldOptions::default()
-            },
+            world: WorldOptions { monitors: false, ..WorldOptions::default() },
         }
     }
 }
@@ -170,9 +167,7 @@ pub fn ideal_cycles(core: &Core, link: &LinkOptions) -> [f64; 2] {
     let configuration = core.configuration();
     let chunk = f64::from(configuration.chunk_bytes());
     let bus = chunk / configuration.beat_bytes() as f64;
-    let payload = link
-        .root_max_payload_bytes
-        .min(link.endpoint_max_payload_bytes);
+    let payload = link.root_max_payload_bytes.min(link.endpoint_max_payload_bytes);
     let completion = link.read_completion_bytes.min(payload);
     [completion, payload].map(|payload| {
         let rate = link.payload_bytes_per_second(payload) as f64;

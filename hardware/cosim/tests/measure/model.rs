@@ -29,10 +29,7 @@ pub struct Ring {
 
 impl Ring {
     /// Of the configuration `w128`.
-    pub const W128: Ring = Ring {
-        chunk_bytes: 128 << 10,
-        chunks: 32,
-    };
+    pub const W128: Ring = Ring { chunk_bytes: 128 << 10, chunks: 32 };
 
     /// All of it.
     pub fn bytes(&self) -> u64 {
@@ -56,29 +53,18 @@ pub struct Span {
 impl Span {
     /// So many chunks.
     pub fn chunks(chunks: u64) -> Span {
-        Span {
-            chunks,
-            rounds: u64::MAX,
-            time: Nanos::MAX,
-            until_loss: false,
-        }
+        Span { chunks, rounds: u64::MAX, time: Nanos::MAX, until_loss: false }
     }
 
     /// An hour.
     pub fn hour() -> Span {
-        Span {
-            time: Nanos::from_millis(3_600_000),
-            ..Span::chunks(u64::MAX)
-        }
+        Span { time: Nanos::from_millis(3_600_000), ..Span::chunks(u64::MAX) }
     }
 
     /// The same, or until data are lost.
     #[must_use]
     pub fn until_loss(self) -> Span {
-        Span {
-            until_loss: true,
-            ..self
-        }
+        Span { until_loss: true, ..self }
     }
 }
 
@@ -145,10 +131,7 @@ impl StreamSource for Source {
         let is_over = self.given_chunks >= self.span.chunks
             || self.rounds.len() as u64 >= self.span.rounds
             || now >= self.span.time;
-        Ok(FillResult {
-            bytes: chunk.len(),
-            last: is_over || self.span.until_loss && self.is_lost,
-        })
+        Ok(FillResult { bytes: chunk.len(), last: is_over || self.span.until_loss && self.is_lost })
     }
 
     fn has_more(&mut self, _: bool, _: &Registers) -> std::io::Result<Option<bool>> {
@@ -185,10 +168,7 @@ pub fn run(profile: &Profile, ring: Ring, rate: Option<u64>, span: Span) -> Mode
     let begun = drive.begin_job(1, slots, ring.chunk_bytes);
     begun.expect("no buffers are needed");
     let clock = Rc::new(Cell::new(Nanos::ZERO));
-    let target = ClockedDrive {
-        drive,
-        clock: Rc::clone(&clock),
-    };
+    let target = ClockedDrive { drive, clock: Rc::clone(&clock) };
     let queue = StreamQueue::new(name, target, slots, ring.chunk_bytes);
     let chunk = u64::from(ring.chunk_bytes);
     let round_chunks = round_bytes / chunk;
@@ -210,10 +190,7 @@ pub fn run(profile: &Profile, ring: Ring, rate: Option<u64>, span: Span) -> Mode
     let options = RecordOptions {
         buffer_table: rate.is_none(),
         ring: true,
-        source_rate: rate.map(|rate_bytes_per_s| SourceRate {
-            rate_bytes_per_s,
-            deadline: None,
-        }),
+        source_rate: rate.map(|rate_bytes_per_s| SourceRate { rate_bytes_per_s, deadline: None }),
         ..RecordOptions::default()
     };
     let registers = Registers::default();
@@ -287,10 +264,7 @@ pub fn hour(profile: &Profile, ring: Ring, shares: &[f64]) -> HourPlan {
         runs.set(runs.get() + 1);
         run(profile, ring, rate, span)
     };
-    let short = Span {
-        rounds: ROUNDS,
-        ..Span::hour()
-    };
+    let short = Span { rounds: ROUNDS, ..Span::hour() };
     let saturated = at(None, short);
     let mean = saturated.mean_rate;
     let step = (mean / 50.0) as u64;
@@ -322,10 +296,5 @@ pub fn hour(profile: &Profile, ring: Ring, shares: &[f64]) -> HourPlan {
     };
     let share = |share: &f64| at(Some((mean * share) as u64), short);
     let shares = shares.iter().map(share).collect();
-    HourPlan {
-        saturated,
-        sustained,
-        shares,
-        runs: runs.get(),
-    }
+    HourPlan { saturated, sustained, shares, runs: runs.get() }
 }

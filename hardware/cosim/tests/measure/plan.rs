@@ -13,10 +13,7 @@ pub const INPUT_BYTES: usize = 4096;
 /// Ring of a core.
 pub fn ring(core: &Core) -> Ring {
     let configuration = core.configuration();
-    Ring {
-        chunk_bytes: configuration.chunk_bytes(),
-        chunks: configuration.slots,
-    }
+    Ring { chunk_bytes: configuration.chunk_bytes(), chunks: configuration.slots }
 }
 
 /// Rate of a core's bus, bytes per second.
@@ -68,10 +65,7 @@ pub fn record_at(core: &mut Core, chunks: u64, rate: u64, until_loss: bool) -> C
     let world = core.world();
     let data = vec![0; chunk as usize];
     let before = world.drives[0].counters().drive.io_completions;
-    let mut run = CoreRun {
-        is_lost: false,
-        backlog_bytes: 0,
-    };
+    let mut run = CoreRun { is_lost: false, backlog_bytes: 0 };
     let mut given = 0;
     while given < chunks * chunk {
         let ns = u128::from((world.cycle() - began) * CYCLE_NS);

@@ -49,19 +49,11 @@ pub struct Burst {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum BarState {
     Idle,
-    Write {
-        address: Option<u32>,
-        data: Option<u32>,
-    },
+    Write { address: Option<u32>, data: Option<u32> },
     WriteResponse,
-    Read {
-        address: u32,
-    },
+    Read { address: u32 },
     ReadData,
-    Done {
-        data: u32,
-        code: u8,
-    },
+    Done { data: u32, code: u8 },
 }
 
 pub struct CoreSide {
@@ -148,10 +140,7 @@ impl CoreSide {
             };
             let beats = u64::from(burst.len) + 1;
             let end = (burst.address / beat + beats) * beat;
-            assert!(
-                burst.address / PAGE == (end - 1) / PAGE,
-                "read {burst:x?} crosses a page"
-            );
+            assert!(burst.address / PAGE == (end - 1) / PAGE, "read {burst:x?} crosses a page");
             assert!(
                 end - burst.address / beat * beat <= self.max_read_bytes.max(beat) + beat,
                 "{burst:?} too long"
@@ -170,8 +159,7 @@ impl CoreSide {
         }
         if inputs.dev_w_valid & now.dev_w_ready != 0 {
             let data = inputs.dev_w_data[..beat as usize].to_vec();
-            self.beats
-                .push_back((data, inputs.dev_w_strb, inputs.dev_w_last != 0));
+            self.beats.push_back((data, inputs.dev_w_strb, inputs.dev_w_last != 0));
         }
         self.take_writes(cycle);
         if now.dev_r_valid & inputs.dev_r_ready != 0 {
@@ -195,36 +183,14 @@ impl CoreSide {
             && let Some((data, strobes, last)) = self.beats.pop_front()
         {
             let word = burst.address / beat * beat + self.taken_beats * beat;
-            assert_eq!(
-                word / PAGE,
-                burst.address / PAGE,
-                "write {burst:x?} crosses a page"
-            );
-            let first = if self.taken_beats == 0 {
-                burst.address % beat
-            } else {
-                0
-            };
-            assert!(
-                strobes.trailing_zeros() as u64 == first,
-                "strobes {strobes:x} of {burst:x?}"
-            );
+            assert_eq!(word / PAGE, burst.address / PAGE, "write {burst:x?} crosses a page");
+            let first = if self.taken_beats == 0 { burst.address % beat } else { 0 };
+            assert!(strobes.trailing_zeros() as u64 == first, "strobes {strobes:x} of {burst:x?}");
             let count = u64::from((strobes >> first).trailing_ones());
-            assert_eq!(
-                strobes.count_ones() as u64,
-                count,
-                "strobes with holes: {strobes:x}"
-            );
-            self.memory.write(
-                word + first,
-                &data[first as usize..(first + count) as usize],
-            );
+            assert_eq!(strobes.count_ones() as u64, count, "strobes with holes: {strobes:x}");
+            self.memory.write(word + first, &data[first as usize..(first + count) as usize]);
             self.taken_beats += 1;
-            assert_eq!(
-                last,
-                self.taken_beats == u64::from(burst.len) + 1,
-                "last of {burst:x?}"
-            );
+            assert_eq!(last, self.taken_beats == u64::from(burst.len) + 1, "last of {burst:x?}");
             if !last {
                 assert_eq!(first + count, beat, "a short beat before the last");
             }
@@ -254,19 +220,13 @@ impl CoreSide {
                 }
             }
             BarState::WriteResponse if inputs.bar_b_valid & now.bar_b_ready != 0 => {
-                self.bar = BarState::Done {
-                    data: 0,
-                    code: inputs.bar_b_resp,
-                };
+                self.bar = BarState::Done { data: 0, code: inputs.bar_b_resp };
             }
             BarState::Read { .. } if now.bar_ar_valid & inputs.bar_ar_ready != 0 => {
                 self.bar = BarState::ReadData;
             }
             BarState::ReadData if inputs.bar_r_valid & now.bar_r_ready != 0 => {
-                self.bar = BarState::Done {
-                    data: inputs.bar_r_data,
-                    code: inputs.bar_r_resp,
-                };
+                self.bar = BarState::Done { data: inputs.bar_r_data, code: inputs.bar_r_resp };
             }
             _ => {}
         }

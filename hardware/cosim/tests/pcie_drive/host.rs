@@ -79,10 +79,7 @@ impl Host {
 
     pub fn step(&mut self) {
         let outputs = self.core.outputs;
-        let is_due = self
-            .far
-            .next_event_cycle()
-            .is_some_and(|at| at <= self.cycle);
+        let is_due = self.far.next_event_cycle().is_some_and(|at| at <= self.cycle);
         if !self.skips || is_due || outputs != self.old_outputs || is_valid(&outputs) {
             self.far.step(self.cycle, &outputs, &mut self.inputs);
             self.steps += 1;
@@ -118,10 +115,7 @@ impl Host {
     }
 
     pub fn write(&mut self, address: u32, data: u32) {
-        let (_, code) = self.access(BarState::Write {
-            address: Some(address),
-            data: Some(data),
-        });
+        let (_, code) = self.access(BarState::Write { address: Some(address), data: Some(data) });
         assert_eq!(code, 0, "write of {data:#x} to {address:#x}");
     }
 
@@ -161,11 +155,7 @@ impl Host {
             self.write(at + 8, control & !0x70e0 | sizes);
         }
         self.write(ENDPOINT + 0x10, u32::MAX);
-        assert_eq!(
-            self.read(ENDPOINT + 0x10),
-            0xffff_c004,
-            "BAR 0 of 16 KiB, 64-bit"
-        );
+        assert_eq!(self.read(ENDPOINT + 0x10), 0xffff_c004, "BAR 0 of 16 KiB, 64-bit");
         self.write(ENDPOINT + 0x10, BAR);
         self.write(ENDPOINT + 0x14, 0);
         self.write(ECAM + 4, 6);
@@ -193,9 +183,7 @@ impl Host {
         self.set_address(register::ASQ, sq);
         self.set_address(register::ACQ, cq);
         let mut cc = Configuration::default();
-        cc.set_enable(true)
-            .set_io_sq_entry_size(6)
-            .set_io_cq_entry_size(4);
+        cc.set_enable(true).set_io_sq_entry_size(6).set_io_cq_entry_size(4);
         self.set_register(register::CC, cc.raw());
         while !ControllerStatus::from_raw(self.register(register::CSTS)).ready() {
             self.wait(1000);
@@ -208,24 +196,15 @@ impl Host {
         self.enable();
         let controller = self.identify(Cns::CONTROLLER, 0);
         let controller = IdentifyController::from_bytes(controller);
-        assert!(
-            controller.model().contains("(sim"),
-            "{}",
-            controller.model()
-        );
+        assert!(controller.model().contains("(sim"), "{}", controller.model());
         let namespace = IdentifyNamespace::from_bytes(self.identify(Cns::NAMESPACE, 1));
         self.block_bytes = namespace.format().block_bytes().expect("a format");
         self.media_blocks = namespace.size_blocks();
         let mut queues = SetFeatures::new();
-        queues
-            .set_fid(FeatureId::NUMBER_OF_QUEUES.0)
-            .set_value(0x0001_0001);
+        queues.set_fid(FeatureId::NUMBER_OF_QUEUES.0).set_value(0x0001_0001);
         assert!(self.admin(queues.entry()).status().is_success());
         for queue in [1, 2] {
-            let (sq, cq) = (
-                self.pairs[usize::from(queue)].sq,
-                self.pairs[usize::from(queue)].cq,
-            );
+            let (sq, cq) = (self.pairs[usize::from(queue)].sq, self.pairs[usize::from(queue)].cq);
             let size = (ENTRIES - 1) as u16;
             let mut create = CreateCompletionQueue::new();
             create.set_qid(queue).set_size(size).set_contiguous(true);
@@ -233,11 +212,7 @@ impl Host {
             entry.set_prps(BUS_BASE | cq, 0);
             assert!(self.admin(entry).status().is_success());
             let mut create = CreateSubmissionQueue::new();
-            create
-                .set_qid(queue)
-                .set_size(size)
-                .set_contiguous(true)
-                .set_cqid(queue);
+            create.set_qid(queue).set_size(size).set_contiguous(true).set_cqid(queue);
             let mut entry = create.entry();
             entry.set_prps(BUS_BASE | sq, 0);
             assert!(self.admin(entry).status().is_success());
@@ -266,9 +241,7 @@ impl Host {
         entry.set_cid(0x4242);
         self.put(0, entry);
         self.ring(0);
-        let done = self
-            .next_completion(0, 1_000_000)
-            .expect("an admin command completes");
+        let done = self.next_completion(0, 1_000_000).expect("an admin command completes");
         assert_eq!(done.cid(), 0x4242);
         done
     }
@@ -336,9 +309,7 @@ impl Host {
             _ => {
                 for page in 1..pages {
                     let address = BUS_BASE | (base + page * PAGE);
-                    self.core
-                        .memory
-                        .write(list + 8 * (page - 1), &address.to_le_bytes());
+                    self.core.memory.write(list + 8 * (page - 1), &address.to_le_bytes());
                 }
                 BUS_BASE | list
             }

@@ -18,10 +18,7 @@ pub fn keep_data() -> DriveOptions {
 }
 
 pub fn options(link: LinkOptions, data_width: u32) -> PcieDriveOptions {
-    PcieDriveOptions {
-        bus_base: BUS_BASE,
-        ..PcieDriveOptions::new(link, data_width)
-    }
+    PcieDriveOptions { bus_base: BUS_BASE, ..PcieDriveOptions::new(link, data_width) }
 }
 
 pub fn host(profile: Profile, drive: DriveOptions, options: PcieDriveOptions) -> Host {
@@ -36,10 +33,7 @@ pub fn unlimited(options: PcieDriveOptions) -> Host {
 pub fn check(host: &Host) {
     assert_eq!(host.far.violations(), [] as [String; 0]);
     let counters = host.far.counters();
-    assert_eq!(
-        (counters.refused_requests, counters.malformed_packets),
-        (0, 0)
-    );
+    assert_eq!((counters.refused_requests, counters.malformed_packets), (0, 0));
 }
 
 pub fn pattern(seed: u64, bytes: u64) -> Vec<u8> {
@@ -69,20 +63,13 @@ pub fn write_and_read(host: &mut Host, count: u64, depth: u64, bytes: u64) {
             }
             host.ring(queue);
             let mut entry = host.next_completion(queue, 3_000_000);
-            assert!(
-                entry.is_some(),
-                "no completion of {ended} of {count}, read: {is_read}"
-            );
+            assert!(entry.is_some(), "no completion of {ended} of {count}, read: {is_read}");
             while let Some(done) = entry {
                 assert!(done.status().is_success(), "{:?}", done.status());
-                let chunk = in_slot[usize::from(done.cid())]
-                    .take()
-                    .expect("a slot in use");
+                let chunk = in_slot[usize::from(done.cid())].take().expect("a slot in use");
                 if is_read {
                     let mut data = vec![0; bytes as usize];
-                    host.core
-                        .memory
-                        .read(slot_address(true, done.cid()), &mut data);
+                    host.core.memory.read(slot_address(true, done.cid()), &mut data);
                     assert!(data == pattern(chunk, bytes), "chunk {chunk}");
                 }
                 ended += 1;

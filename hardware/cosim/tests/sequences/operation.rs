@@ -135,19 +135,8 @@ fn recording(random: &mut Rng) -> Operation {
     // In a chunk that is not complete, the software could fail.
     let is_exact =
         plan.bad.is_some() && matches!(command, Some(ControlBits::STOP | ControlBits::ABORT));
-    let at = if is_exact {
-        at.next_multiple_of(CHUNK)
-    } else {
-        at
-    };
-    let steps = [
-        usize::MAX,
-        usize::MAX,
-        CHUNK as usize / 2,
-        1000,
-        4096,
-        16 + 1,
-    ];
+    let at = if is_exact { at.next_multiple_of(CHUNK) } else { at };
+    let steps = [usize::MAX, usize::MAX, CHUNK as usize / 2, 1000, 4096, 16 + 1];
     let step = steps[random.below(6) as usize];
     Operation::Record(Recording {
         first,
@@ -209,12 +198,7 @@ impl Operation {
                 discards: one_in(random, 2),
             },
             _ => {
-                let resets = [
-                    Reset::Restart,
-                    Reset::Shutdown,
-                    Reset::Link,
-                    Reset::Exchange,
-                ];
+                let resets = [Reset::Restart, Reset::Shutdown, Reset::Link, Reset::Exchange];
                 Operation::Reset(resets[random.below(4) as usize])
             }
         }
@@ -238,11 +222,7 @@ pub struct Source<'r> {
 impl Source<'_> {
     pub fn new(recording: &Recording) -> Source<'_> {
         let bytes = recording.bytes.unwrap_or((recording.chunks + 1) * CHUNK);
-        Source {
-            recording,
-            stream: stream(recording.seed, bytes),
-            given: 0,
-        }
+        Source { recording, stream: stream(recording.seed, bytes), given: 0 }
     }
 }
 

@@ -127,10 +127,7 @@ impl Pair {
         let is_full = s.bytes == recording.chunks * CHUNK;
         if is_stop && is_full {
             // The range is full, and the core may have ended before the command.
-            assert!(
-                c.status.has(StatusBits::FINISHED) || c.status == s.status,
-                "{both}"
-            );
+            assert!(c.status.has(StatusBits::FINISHED) || c.status == s.status, "{both}");
             assert_eq!(c.bytes, s.bytes, "{both}");
             assert!([0, c.bytes].contains(&c.durable_bytes), "{both}");
         } else if is_stop {
@@ -142,10 +139,7 @@ impl Pair {
             names.retain(|name| valid || *name != "last_valid");
             assert_eq!(c.status.names(), names, "{both}");
             let durable = s.durable_bytes.min(whole);
-            if recording
-                .command
-                .is_some_and(|(_, c)| c == ControlBits::ABORT)
-            {
+            if recording.command.is_some_and(|(_, c)| c == ControlBits::ABORT) {
                 assert_eq!(c.durable_bytes, durable, "{both}");
             }
         } else {
@@ -153,9 +147,7 @@ impl Pair {
             assert_eq!(c.bytes, s.bytes, "{both}");
             assert_eq!(c.last_address_written, s.last_address_written, "{both}");
             assert_eq!(c.source_had_more, s.source_had_more, "{both}");
-            let flushed = recording
-                .command
-                .is_some_and(|(_, c)| c == ControlBits::FLUSH_NOW);
+            let flushed = recording.command.is_some_and(|(_, c)| c == ControlBits::FLUSH_NOW);
             if !flushed || recording.flush_after {
                 assert_eq!(c.durable_bytes, s.durable_bytes, "{both}");
             }
@@ -174,9 +166,7 @@ impl Pair {
         let beats = read(register::BEATS.offset());
         let last = read(register::LAST_ADDRESS_WRITTEN.offset());
         let durable = read(register::DURABLE_BYTES.offset());
-        let status = world
-            .read32(bank + register::STATUS.offset())
-            .expect("a register");
+        let status = world.read32(bank + register::STATUS.offset()).expect("a register");
         let status = StatusBits::from_raw(status);
         let c = &core.status;
         assert_eq!(status, c.status, "{what}: STATUS");
@@ -191,11 +181,7 @@ impl Pair {
             assert_eq!(words.status(), end.status, "{what}: STATUS");
             assert_eq!(words.bytes(), end.bytes, "{what}: BYTES");
             assert_eq!(words.durable_bytes(), end.durable_bytes, "{what}");
-            assert_eq!(
-                words.last_address_written(),
-                end.last_address_written,
-                "{what}"
-            );
+            assert_eq!(words.last_address_written(), end.last_address_written, "{what}");
         }
     }
 
@@ -222,10 +208,8 @@ impl Pair {
             }
         };
         let contents = [self.software.content(), self.core_content()];
-        for ((content, run), who) in contents
-            .iter()
-            .zip([s.bytes, c.bytes])
-            .zip(["software", "core"])
+        for ((content, run), who) in
+            contents.iter().zip([s.bytes, c.bytes]).zip(["software", "core"])
         {
             let mut allowed = self.media.clone();
             for chunk in 0..recording.chunks {
@@ -250,11 +234,7 @@ impl Pair {
             }
             let wrong = content.iter().zip(&allowed).position(|(a, b)| a != b);
             let wrong = wrong.map(|at| (at as u64 / CHUNK, at as u64 % CHUNK));
-            assert_eq!(
-                wrong, None,
-                "{}: {who}: chunk and byte\n{s:?}\n{c:?}",
-                self.what
-            );
+            assert_eq!(wrong, None, "{}: {who}: chunk and byte\n{s:?}\n{c:?}", self.what);
         }
         let [software, core] = contents;
         for at in (0..REGION_BYTES as usize).step_by(CHUNK as usize) {
@@ -278,10 +258,7 @@ impl Pair {
         let replay = |streamer: &mut dyn Streamer| {
             let registers = Registers::default();
             let stop_at = replaying.stop_at;
-            let mut sink = Sink {
-                stop_at,
-                ..Sink::default()
-            };
+            let mut sink = Sink { stop_at, ..Sink::default() };
             let outcome = streamer
                 .replay(&range, replaying.bytes, &mut sink, options, &registers)
                 .unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -315,11 +292,7 @@ impl Pair {
     fn read_chunk(&mut self, chunk: u64, bytes: Option<u64>) {
         self.arm(Plan::default());
         let what = self.what.clone();
-        let chunk = DriveChunk {
-            drive: 0,
-            address: chunk * CHUNK,
-            chunk_bytes: CHUNK as u32,
-        };
+        let chunk = DriveChunk { drive: 0, address: chunk * CHUNK, chunk_bytes: CHUNK as u32 };
         let options = ReplayOptions {
             min_io_bytes: self.software.extent.min_io_bytes,
             ..ReplayOptions::default()
@@ -351,9 +324,7 @@ impl Pair {
     /// All registers of a bank that do not depend on time.
     fn words(&mut self) -> Vec<u32> {
         let banks = [map::WRITE_BANK, map::READ_BANK];
-        let addresses = banks
-            .into_iter()
-            .flat_map(|bank| (bank..bank + 0xa0).step_by(4));
+        let addresses = banks.into_iter().flat_map(|bank| (bank..bank + 0xa0).step_by(4));
         let world = self.core.world();
         let read = addresses.map(|at| world.read32(at).expect("a register"));
         read.collect()
@@ -363,15 +334,11 @@ impl Pair {
         let mut before = self.words();
         for bank in [map::WRITE_BANK, map::READ_BANK] {
             let world = self.core.world();
-            world
-                .write32(bank + map::CONTROL, control)
-                .expect("a register");
+            world.write32(bank + map::CONTROL, control).expect("a register");
             if discards {
                 for bit in [map::FLUSH_CONTROL_START, map::FLUSH_CONTROL_STOP] {
                     let bit = bit.mask() as u32;
-                    world
-                        .write32(bank + map::FLUSH_CONTROL, bit)
-                        .expect("a register");
+                    world.write32(bank + map::FLUSH_CONTROL, bit).expect("a register");
                 }
             }
             world.run(100).expect("no rule is broken");
@@ -416,9 +383,7 @@ impl Pair {
             }
         }
         self.core.world().run(1000).expect("no rule is broken");
-        self.core
-            .bring_up()
-            .unwrap_or_else(|error| panic!("{}: {error}", self.what));
+        self.core.bring_up().unwrap_or_else(|error| panic!("{}: {error}", self.what));
     }
 
     fn link_down(&mut self) {
@@ -445,9 +410,7 @@ impl Pair {
             }
         }
         self.core.world().run(1000).expect("no rule is broken");
-        self.core
-            .bring_up()
-            .unwrap_or_else(|error| panic!("{}: {error}", self.what));
+        self.core.bring_up().unwrap_or_else(|error| panic!("{}: {error}", self.what));
     }
 }
 

@@ -83,19 +83,12 @@ impl Software {
             capacity_bytes: identity.capacity_bytes,
             min_io_bytes: identity.logical_block_bytes as u32,
         };
-        Software {
-            target,
-            plan: SharedPlan::default(),
-            extent,
-        }
+        Software { target, plan: SharedPlan::default(), extent }
     }
 
     pub fn streamer(&mut self) -> SoftwareStreamer<'_> {
-        let target = Planned {
-            inner: &mut self.target,
-            plan: self.plan.clone(),
-            failed: Vec::new(),
-        };
+        let target =
+            Planned { inner: &mut self.target, plan: self.plan.clone(), failed: Vec::new() };
         let queue = StreamQueue::new("drive 0", target, SLOTS, CHUNK as u32);
         SoftwareStreamer::new(vec![queue], vec![self.extent.clone()])
     }
@@ -112,9 +105,7 @@ impl Software {
         };
         self.target.submit(&[io]).expect("the model runs");
         let mut out = Vec::new();
-        self.target
-            .reap(1, Nanos::MAX, &mut out)
-            .expect("the model runs");
+        self.target.reap(1, Nanos::MAX, &mut out).expect("the model runs");
         assert!(out.len() == 1 && out[0].moved(CHUNK as u32), "{out:?}");
     }
 

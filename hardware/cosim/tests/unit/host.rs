@@ -11,10 +11,7 @@ const DRIVE: &str = "rtl:sim:mle-brief-960gb";
 /// Drives that keep data behind a core with chunks of 16 KiB; `None` without its model.
 fn host(drives: usize) -> Option<CoreHost> {
     let drive = CoreDrive::parse(DRIVE, true).expect("a drive");
-    let options = CoreHostOptions {
-        chunk_bytes: 16 << 10,
-        ..CoreHostOptions::default()
-    };
+    let options = CoreHostOptions { chunk_bytes: 16 << 10, ..CoreHostOptions::default() };
     match CoreHost::new(vec![drive; drives], &options) {
         Ok(host) => Some(host),
         Err(CoreHostError::Core(CoreError::World(WorldError::Model(error)))) => {
@@ -52,11 +49,7 @@ fn names_are_those_of_simulated_nvme_drives() {
 
 #[test]
 fn an_error_lists_the_models() {
-    let error = CoreHostError::Configuration {
-        drives: 3,
-        chunk_bytes: 64 << 10,
-        data_width: 128,
-    };
+    let error = CoreHostError::Configuration { drives: 3, chunk_bytes: 64 << 10, data_width: 128 };
     let text = error.to_string();
     for one in CONFIGURATIONS {
         let chunk = format_size(u64::from(one.chunk_bytes()));
@@ -83,10 +76,7 @@ fn flushed_data_outlive_a_power_loss() {
             drives: drives as u32,
         };
         let pattern = assay_integrity::pattern::Pattern::new(3);
-        let options = RecordOptions {
-            flush_after: true,
-            ..RecordOptions::default()
-        };
+        let options = RecordOptions { flush_after: true, ..RecordOptions::default() };
         let bytes = range.bytes();
         let recorded = host
             .streamer()
@@ -106,13 +96,7 @@ fn flushed_data_outlive_a_power_loss() {
         let replayed = host
             .streamer()
             .expect("the drives are up again")
-            .replay(
-                &range,
-                None,
-                &mut sink,
-                ReplayOptions::default(),
-                &Registers::default(),
-            )
+            .replay(&range, None, &mut sink, ReplayOptions::default(), &Registers::default())
             .expect("the simulation runs");
         assert!(replayed.status.status.has(StatusBits::FINISHED));
         let mut expected = vec![0; bytes as usize];

@@ -59,8 +59,7 @@ impl Master {
             }
             if i.mem_r_valid != 0 {
                 let beat = i.mem_r_data[..BEAT].to_vec();
-                self.read
-                    .push((self.cycle, i.mem_r_id, beat, i.mem_r_last != 0));
+                self.read.push((self.cycle, i.mem_r_id, beat, i.mem_r_last != 0));
             }
             self.cycle += 1;
         }
@@ -78,10 +77,7 @@ fn a_write_is_read_back_at_full_rate() {
     let mut master = Master::default();
     master.write(1, 0x2000, &page(3), 0xffff);
     master.run(&mut memory, 300);
-    assert_eq!(
-        master.acknowledged,
-        [(255 + options.write_latency_cycles, 1)]
-    );
+    assert_eq!(master.acknowledged, [(255 + options.write_latency_cycles, 1)]);
     let begun = master.cycle;
     master.reads.push_back((2, 0x2000, 255));
     master.reads.push_back((2, 0x3000, 255));
@@ -91,10 +87,7 @@ fn a_write_is_read_back_at_full_rate() {
     assert_eq!(beats[0].0, begun + options.read_latency_cycles);
     // One beat per cycle, also across bursts.
     assert_eq!(beats[511].0, beats[0].0 + 511);
-    let data: Vec<u8> = beats[..256]
-        .iter()
-        .flat_map(|beat| beat.2.clone())
-        .collect();
+    let data: Vec<u8> = beats[..256].iter().flat_map(|beat| beat.2.clone()).collect();
     assert_eq!(data, page(3));
     assert!(beats[256..].iter().all(|beat| beat.2 == [POISON; BEAT]));
     let last: Vec<usize> = (0..512).filter(|&at| beats[at].3).collect();
@@ -116,10 +109,7 @@ fn strobes_select_bytes() {
 
 #[test]
 fn a_write_is_not_seen_before_its_response() {
-    let options = MemoryOptions {
-        write_latency_cycles: 100,
-        ..MemoryOptions::default()
-    };
+    let options = MemoryOptions { write_latency_cycles: 100, ..MemoryOptions::default() };
     let mut memory = RingMemory::new(1 << 13, BEAT, options);
     let mut master = Master::default();
     master.write(0, 0, &[7; 16], 0xffff);
@@ -133,15 +123,8 @@ fn a_write_is_not_seen_before_its_response() {
 
 #[test]
 fn answers_out_of_order_keep_the_order_of_an_identifier() {
-    let pace = Pace {
-        pauses: 100,
-        seed: 5,
-    };
-    let options = MemoryOptions {
-        reorder: true,
-        pace,
-        ..MemoryOptions::default()
-    };
+    let pace = Pace { pauses: 100, seed: 5 };
+    let options = MemoryOptions { reorder: true, pace, ..MemoryOptions::default() };
     let mut memory = RingMemory::new(1 << 16, BEAT, options);
     let mut master = Master::default();
     for at in 0..8 {

@@ -8,9 +8,7 @@ fn built_models_start() {
         let mut model = match CoreModel::new(&configuration, 1) {
             Ok(model) => model,
             Err(error) => {
-                let reason = error
-                    .skip_reason()
-                    .expect("the model is built or cannot be");
+                let reason = error.skip_reason().expect("the model is built or cannot be");
                 println!("skipped: {reason}");
                 continue;
             }

@@ -2,10 +2,7 @@ use super::*;
 
 #[test]
 fn pauses_are_as_frequent_as_asked_and_repeatable() {
-    let pace = Pace {
-        pauses: 128,
-        seed: 7,
-    };
+    let pace = Pace { pauses: 128, seed: 7 };
     let paused = (0..10_000).filter(|&cycle| pace.pauses_at(cycle)).count();
     assert!((4_500..5_500).contains(&paused), "{paused}");
     let again = (0..10_000).filter(|&cycle| pace.pauses_at(cycle)).count();

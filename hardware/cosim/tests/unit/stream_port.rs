@@ -29,11 +29,7 @@ fn bytes_become_beats_with_the_rest_at_the_end() {
     let rest = run(&mut port, 10, 1);
     assert_eq!(rest.len(), 1);
     assert_eq!((&rest[0].1[..], rest[0].2), (&bytes[48..], true));
-    let all: Vec<u8> = beats
-        .iter()
-        .chain(&rest)
-        .flat_map(|b| b.1.clone())
-        .collect();
+    let all: Vec<u8> = beats.iter().chain(&rest).flat_map(|b| b.1.clone()).collect();
     assert_eq!(all, bytes);
     assert_eq!(port.taken_bytes(), 50);
     assert!(beats.iter().all(|beat| !beat.2));
@@ -64,10 +60,7 @@ fn waits_are_kept_with_their_place() {
     assert_eq!(beats.len(), 2);
     let waits = port.take_waits();
     let expected = [(0, 399, 0), (400, 399, 16)];
-    let waits: Vec<_> = waits
-        .iter()
-        .map(|w| (w.at_cycle, w.cycles, w.at_bytes))
-        .collect();
+    let waits: Vec<_> = waits.iter().map(|w| (w.at_cycle, w.cycles, w.at_bytes)).collect();
     assert_eq!(waits, expected);
 }
 

@@ -8,9 +8,7 @@ fn world(name: &str, options: &WorldOptions) -> Option<World<EmptySlot>> {
     match World::new(configuration, drives, options) {
         Ok(world) => Some(world),
         Err(WorldError::Model(error)) => {
-            let reason = error
-                .skip_reason()
-                .expect("the model is built or cannot be");
+            let reason = error.skip_reason().expect("the model is built or cannot be");
             println!("skipped: {reason}");
             None
         }
@@ -30,9 +28,7 @@ fn registers_are_read_and_written() {
             assert_eq!(world.read32(bank + map::VERSION), Ok(map::VERSION_VALUE));
             assert_eq!(world.read32(bank + map::CHUNK_BYTES), Ok(chunk_bytes));
             let address = 0x1234_5678_9abc_0000 + u64::from(bank);
-            world
-                .write64(bank + map::FIRST_ADDRESS, address)
-                .expect("a register");
+            world.write64(bank + map::FIRST_ADDRESS, address).expect("a register");
             assert_eq!(world.read64(bank + map::FIRST_ADDRESS), Ok(address));
         }
         world.check_idle().expect("nothing is under way");
@@ -43,10 +39,7 @@ fn registers_are_read_and_written() {
 #[test]
 fn quiet_cycles_are_skipped() {
     let mut worlds = [false, true].map(|skip_quiet| {
-        let options = WorldOptions {
-            skip_quiet,
-            ..WorldOptions::default()
-        };
+        let options = WorldOptions { skip_quiet, ..WorldOptions::default() };
         world("w128c16", &options)
     });
     let [Some(whole), Some(skipping)] = &mut worlds else {

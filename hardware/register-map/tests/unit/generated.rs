@@ -6,10 +6,8 @@ fn generated_files_follow_from_the_description() {
     let root = repository();
     for (path, content) in generated(&root).unwrap() {
         let present = std::fs::read_to_string(root.join(path)).unwrap_or_default();
-        let line = present
-            .lines()
-            .zip(content.lines())
-            .position(|(present, content)| present != content);
+        let line =
+            present.lines().zip(content.lines()).position(|(present, content)| present != content);
         let line = line.unwrap_or(present.lines().count().min(content.lines().count())) + 1;
         assert!(
             present == content,
@@ -52,45 +50,21 @@ fn contradictions_in_the_description_are_found() {
             register.to_owned(),
             "bank a ends at 0x1100",
         ),
-        (
-            "offset = 0\ncopies = 2\nstride = 0x80",
-            register.to_owned(),
-            "bank a: stride 0x80",
-        ),
+        ("offset = 0\ncopies = 2\nstride = 0x80", register.to_owned(), "bank a: stride 0x80"),
         (bank, second(0x14), "a: S overlaps the register before it"),
         (bank, second(0x100), "a: S ends at 0x104"),
-        (
-            bank,
-            second(0x1a),
-            "S: offset 0x1a is not a multiple of its size",
-        ),
+        (bank, second(0x1a), "S: offset 0x1a is not a multiple of its size"),
         (bank, register.replace("64", "16"), "R: 16 bits"),
-        (
-            bank,
-            register.replace("rw", "w1p"),
-            "R: 64 bits with this access",
-        ),
-        (
-            bank,
-            register.replace("rw", "ro") + "\nreset = 1",
-            "R: reset value with this access",
-        ),
+        (bank, register.replace("rw", "w1p"), "R: 64 bits with this access"),
+        (bank, register.replace("rw", "ro") + "\nreset = 1", "R: reset value with this access"),
         (
             bank,
             register.replace("64", "32") + "\nreset = 0x1_0000_0000",
             "R: reset value exceeds 32 bits",
         ),
-        (
-            bank,
-            format!("{register}\nvalue = 1"),
-            "R: value with this access",
-        ),
+        (bank, format!("{register}\nvalue = 1"), "R: value with this access"),
         (bank, field("[7]"), "R: B: bits overlap or are out of order"),
-        (
-            bank,
-            field("[8, 9]"),
-            "R: B: bits overlap or are out of order",
-        ),
+        (bank, field("[8, 9]"), "R: B: bits overlap or are out of order"),
         (bank, field("[64]"), "R: B: bit 64"),
     ] {
         assert_eq!(parse(bank, &register).unwrap_err().to_string(), error);
@@ -99,25 +73,13 @@ fn contradictions_in_the_description_are_found() {
 
 #[test]
 fn the_map_stands_between_its_marks() {
-    let description = parse(
-        "offset = 0",
-        "offset = 0x10\nbits = 32\naccess = 'rw'\nreset = 7",
-    )
-    .unwrap();
+    let description =
+        parse("offset = 0", "offset = 0x10\nbits = 32\naccess = 'rw'\nreset = 7").unwrap();
     let document = "# Title\n\n<!-- registers -->\nold\n<!-- /registers -->\n\nMore.\n";
     let with = document::with_map(document, &description).unwrap();
-    assert!(
-        with.starts_with("# Title\n\n<!-- registers -->\nMade from "),
-        "{with}"
-    );
-    assert!(
-        with.contains("\n| 0x10 | `R` | 32 | rw | 7 |  |  |\n"),
-        "{with}"
-    );
-    assert!(
-        with.ends_with("\n<!-- /registers -->\n\nMore.\n") && !with.contains("old"),
-        "{with}"
-    );
+    assert!(with.starts_with("# Title\n\n<!-- registers -->\nMade from "), "{with}");
+    assert!(with.contains("\n| 0x10 | `R` | 32 | rw | 7 |  |  |\n"), "{with}");
+    assert!(with.ends_with("\n<!-- /registers -->\n\nMore.\n") && !with.contains("old"), "{with}");
     assert_eq!(document::with_map(&with, &description).unwrap(), with);
     assert!(document::with_map("# Title\n", &description).is_err());
 }
@@ -138,24 +100,13 @@ fn the_c_header_has_every_address_and_bit() {
     }
     std::fs::write(&source, lines + "return 0;\n}\n").unwrap();
     let compiled = std::process::Command::new("cc")
-        .args([
-            "-std=c99",
-            "-Wall",
-            "-Wextra",
-            "-Wpedantic",
-            "-Werror",
-            "-I",
-        ])
+        .args(["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
         .arg(root.join("hardware/rtl"))
         .arg("-o")
         .args([&program, &source])
         .output()
         .unwrap();
-    assert!(
-        compiled.status.success(),
-        "{}",
-        String::from_utf8_lossy(&compiled.stderr)
-    );
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     let printed = std::process::Command::new(&program).output().unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     let printed = String::from_utf8(printed.stdout).unwrap();
@@ -172,11 +123,7 @@ fn addresses_and_bits(description: &Description) -> Vec<(String, u64)> {
     let mut expected = Vec::new();
     for bank in &description.banks {
         let upper = bank.name.to_uppercase();
-        let prefix = if bank.is_per_drive() {
-            &upper
-        } else {
-            "STREAM"
-        };
+        let prefix = if bank.is_per_drive() { &upper } else { "STREAM" };
         for copy in 0..bank.copies {
             let place = match bank.is_per_drive() {
                 true => format!("NVS_{upper}_BANK({copy})"),

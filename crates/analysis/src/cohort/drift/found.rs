@@ -114,11 +114,7 @@ pub struct SoakDrift {
 impl SoakDrift {
     /// A difference on the figure's scale as share of 1, or in its unit.
     pub fn shown(&self, difference: f64) -> f64 {
-        if self.logarithmic {
-            difference.exp_m1()
-        } else {
-            difference
-        }
+        if self.logarithmic { difference.exp_m1() } else { difference }
     }
 
     pub fn drifting(&self) -> impl Iterator<Item = &DriveDrift> {

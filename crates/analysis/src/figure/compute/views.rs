@@ -65,11 +65,7 @@ fn depth_knee<'a>(input: &FigureInput<'a>) -> Option<(DepthKnee, Measured<'a>)> 
 }
 
 fn in_flight(knee: &DepthKnee) -> String {
-    let rising = if knee.still_rising {
-        ", still rising at the end of the sweep"
-    } else {
-        ""
-    };
+    let rising = if knee.still_rising { ", still rising at the end of the sweep" } else { "" };
     format!("{} in flight{rising}", knee.depth)
 }
 
@@ -214,10 +210,7 @@ pub(in crate::figure) fn wake_us<'a>(_: &Definition, input: &FigureInput<'a>) ->
     let idle = |m: &&Measured<'_>| m.cell.plan.workload.idle_before_io_ns;
     let longest = *input.cells.iter().max_by_key(idle)?;
     let wake = wake::of_cell(longest.run, longest.cell, longest.drive())?;
-    Some(FigureValue {
-        of: Some(longest),
-        ..FigureValue::plain(wake.added_p50_ns? / 1e3)
-    })
+    Some(FigureValue { of: Some(longest), ..FigureValue::plain(wake.added_p50_ns? / 1e3) })
 }
 
 fn time_to_steady(input: &FigureInput<'_>) -> Option<steady_time::TimeToSteady> {
@@ -264,17 +257,11 @@ pub(in crate::figure) fn misses_per_million<'a>(
     let last = *input.cells.last()?;
     let deadline = Nanos(*last.cell.plan.deadlines_ns.first()?);
     let misses = deadlines::of_all(last.part, deadline)?;
-    Some(FigureValue {
-        of: Some(last),
-        ..FigureValue::plain(misses.per_million())
-    })
+    Some(FigureValue { of: Some(last), ..FigureValue::plain(misses.per_million()) })
 }
 
 pub(in crate::figure) fn drain_s<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'a> {
-    let drains = input
-        .cells
-        .iter()
-        .filter_map(|m| drain::drain_of_cell(m.cell, m.part));
+    let drains = input.cells.iter().filter_map(|m| drain::drain_of_cell(m.cell, m.part));
     let longest = drains.map(|drain| drain.seconds).reduce(f64::max)?;
     Some(FigureValue::plain(longest))
 }
@@ -282,8 +269,5 @@ pub(in crate::figure) fn drain_s<'a>(_: &Definition, input: &FigureInput<'a>) ->
 pub(in crate::figure) fn cache_hit_pct<'a>(_: &Definition, input: &FigureInput<'a>) -> Found<'a> {
     let last = *input.cells.last()?;
     let percent = *last.result()?.values.get(CACHE_HIT_PCT)?;
-    Some(FigureValue {
-        of: Some(last),
-        ..FigureValue::plain(percent)
-    })
+    Some(FigureValue { of: Some(last), ..FigureValue::plain(percent) })
 }

@@ -3,10 +3,7 @@ use super::*;
 use crate::fixtures::sample;
 
 fn observed(moment: ObservedInterval, context: CellContext) -> ObservedCell {
-    ObservedCell {
-        intervals: vec![moment; 10],
-        context,
-    }
+    ObservedCell { intervals: vec![moment; 10], context }
 }
 
 #[test]
@@ -21,11 +18,7 @@ fn a_busy_thread_or_no_idle_time_is_the_hosts_limit() {
     };
     assert_eq!(of(None, None), None);
     assert_eq!(of(Some(60.0), Some(80.0)), None);
-    assert!(
-        of(Some(60.0), Some(99.0))
-            .unwrap()
-            .contains("99 % of a processor")
-    );
+    assert!(of(Some(60.0), Some(99.0)).unwrap().contains("99 % of a processor"));
     assert!(of(Some(2.0), None).unwrap().contains("2.0 % idle"));
 }
 
@@ -38,21 +31,13 @@ fn power_at_the_cap_of_a_lower_state_is_a_limit() {
             power_mw: Some(mw),
             ..ObservedInterval::default()
         };
-        let context = CellContext {
-            power_cap_mw: cap,
-            unlimited,
-            ..CellContext::default()
-        };
+        let context = CellContext { power_cap_mw: cap, unlimited, ..CellContext::default() };
         power(&observed(moment, context), 0, 10).map(|(cause, _)| cause)
     };
     let limited = Some(Cause::PowerLimited { state: 2 });
     assert_eq!(of(2, 9_800, Some(10_000), None), limited);
     assert_eq!(of(2, 8_000, Some(10_000), None), None, "below the cap");
-    assert_eq!(
-        of(0, 9_800, Some(10_000), None),
-        None,
-        "state 0 is not governed"
-    );
+    assert_eq!(of(0, 9_800, Some(10_000), None), None, "state 0 is not governed");
     assert_eq!(of(2, 9_800, None, None), None, "nothing to compare with");
     assert_eq!(of(2, 9_800, None, Some((15_000, 1_500.0))), limited);
     let as_fast = Some((10_000, 1_000.0));
@@ -60,9 +45,5 @@ fn power_at_the_cap_of_a_lower_state_is_a_limit() {
     let faster = Some((15_000, 1_500.0));
     assert_eq!(of(2, 9_800, Some(10_000), faster), limited);
     assert_eq!(of(2, 8_800, Some(10_000), faster), limited, "held below");
-    assert_eq!(
-        of(2, 9_800, None, Some((9_900, 1_010.0))),
-        None,
-        "as in state 0"
-    );
+    assert_eq!(of(2, 9_800, None, Some((9_900, 1_010.0))), None, "as in state 0");
 }

@@ -82,10 +82,7 @@ fn run(cells: Vec<CellRecord>) -> Run {
             scale: 1.0,
             seed: 1,
             host: HostRecord::default(),
-            drives: vec![DriveRecord {
-                capacity_bytes: 100 << 30,
-                ..DriveRecord::default()
-            }],
+            drives: vec![DriveRecord { capacity_bytes: 100 << 30, ..DriveRecord::default() }],
             cells: Vec::new(),
             imported: None,
         },
@@ -113,19 +110,12 @@ fn a_cell_is_observed_with_its_run_context() {
     let seen = observe(&run, &run.cells[2], 0).unwrap();
     assert_eq!(seen.intervals.len(), 60);
     assert_eq!(seen.context.written_before_bytes, Some(1000 << 20));
-    assert_eq!(
-        (seen.context.write_share, seen.context.random),
-        (1.0, false)
-    );
+    assert_eq!((seen.context.write_share, seen.context.random), (1.0, false));
     assert_eq!(seen.context.capacity_bytes, 100 << 30);
     assert_eq!(seen.intervals[5].temperature_c, Some(40.0));
     let nand: Vec<Option<u64>> = seen.intervals[..3].iter().map(|m| m.nand_bytes).collect();
     assert_eq!(nand, [None, Some(1 << 30), Some(1 << 30)]);
-    assert_eq!(
-        observe(&run, &run.cells[0], 0),
-        None,
-        "nothing was measured"
-    );
+    assert_eq!(observe(&run, &run.cells[0], 0), None, "nothing was measured");
     assert_eq!(observe(&run, &run.cells[2], 1), None, "no such drive");
 }
 
@@ -139,10 +129,7 @@ fn the_summary_has_the_cache_size_and_the_rates_around_its_end() {
     assert_eq!(cache >> 20, 20_000);
     assert_eq!(summary.rate_in_cache_mib_per_s, Some(1000.0));
     assert_eq!(summary.rate_after_cache_mib_per_s, Some(200.0));
-    assert_eq!(
-        (summary.throttle_onset_c, summary.unexplained_cells),
-        (None, 0)
-    );
+    assert_eq!((summary.throttle_onset_c, summary.unexplained_cells), (None, 0));
 }
 
 #[test]
@@ -156,10 +143,7 @@ fn the_measured_busiest_thread_makes_the_host_the_limit_and_a_warning_does_not()
         advice: String::new(),
     });
     assert_eq!(summary(&run, 0).host_limited_cells, 0, "not measured");
-    let mut result = CellResult {
-        busiest_thread_pct: Some(96.7),
-        ..CellResult::default()
-    };
+    let mut result = CellResult { busiest_thread_pct: Some(96.7), ..CellResult::default() };
     run.cells[0].drives[0].result = Some(result.clone());
     run.warnings.clear();
     let found = of_cell(&run, &run.cells[0], 0);
@@ -176,10 +160,7 @@ fn a_run_folder_without_the_busiest_thread_has_the_mean_of_all_threads() {
     let mut run = run(vec![cell("fill", CellKind::Measure, &cached(), 40.0)]);
     run.cells[0].plan.workload.numjobs = 2;
     run.cells[0].drives[0].result = Some(CellResult {
-        process: Some(ProcessLoad {
-            cpu_user_pct: 50.0,
-            cpu_system_pct: 30.0,
-        }),
+        process: Some(ProcessLoad { cpu_user_pct: 50.0, cpu_system_pct: 30.0 }),
         ..CellResult::default()
     });
     let seen = observe(&run, &run.cells[0], 0).unwrap();

@@ -42,11 +42,7 @@ fn the_throttling_loss_is_relative_to_the_preceding_phase() {
     let hot = throttling(&observed, &phases).unwrap();
     assert_eq!((hot.onset_s, hot.onset_c), (180.0, Some(77.0)));
     let before = hot.before.unwrap();
-    assert_eq!(
-        (before.to_s, before.mib_per_s),
-        (180.0, 1000.0),
-        "{phases:#?}"
-    );
+    assert_eq!((before.to_s, before.mib_per_s), (180.0, 1000.0), "{phases:#?}");
     assert!((hot.duty_pct - 30.0).abs() < 2.0, "{hot:?}");
     assert_eq!(hot.period_s, Some(40.0));
     let slow = hot.slow_mib_per_s.unwrap();
@@ -56,36 +52,23 @@ fn the_throttling_loss_is_relative_to_the_preceding_phase() {
     assert_eq!((recovery.to_s, recovery.mib_per_s), (840.0, 1000.0));
     // And it equals the value of the phases.
     let duty_and_period = |phase: &RatePhase| match phase.cause {
-        Cause::ThermalThrottling {
-            duty_pct, period_s, ..
-        } => Some((duty_pct, period_s)),
+        Cause::ThermalThrottling { duty_pct, period_s, .. } => Some((duty_pct, period_s)),
         _ => None,
     };
-    let thermal: Vec<&RatePhase> = phases
-        .iter()
-        .filter(|p| duty_and_period(p).is_some())
-        .collect();
+    let thermal: Vec<&RatePhase> = phases.iter().filter(|p| duty_and_period(p).is_some()).collect();
     assert_eq!(thermal.len(), 1, "{phases:#?}");
     assert_eq!(hot.after_mib_per_s, thermal[0].mean_mib_per_s);
-    assert_eq!(
-        duty_and_period(thermal[0]),
-        Some((hot.duty_pct, hot.period_s))
-    );
+    assert_eq!(duty_and_period(thermal[0]), Some((hot.duty_pct, hot.period_s)));
     assert!(hot.covers(180.0) && !hot.covers(179.0) && !hot.covers(recovery.from_s));
 }
 
 #[test]
 fn a_cell_that_starts_hot_has_no_reference_rate_and_a_cool_one_no_throttling() {
     let mut observed = cached_then_hot_then_cool();
-    observed
-        .intervals
-        .retain(|m| (180.0..600.0).contains(&m.sample.start_s()));
+    observed.intervals.retain(|m| (180.0..600.0).contains(&m.sample.start_s()));
     let hot = throttling(&observed, &phases(&observed)).unwrap();
     assert_eq!((hot.before, hot.recovery), (None, None));
-    observed
-        .intervals
-        .iter_mut()
-        .for_each(|m| m.throttled = Some(false));
+    observed.intervals.iter_mut().for_each(|m| m.throttled = Some(false));
     assert_eq!(throttling(&observed, &phases(&observed)), None);
     assert_eq!(throttling(&ObservedCell::default(), &[]), None);
 }

@@ -36,13 +36,8 @@ fn runs() -> Vec<RunProgress> {
 #[test]
 fn a_host_with_a_slow_clock_is_named_with_the_figure() {
     let found = compare(&runs(), 0.01);
-    let [null, clock] = &found[..] else {
-        panic!("{found:?}")
-    };
-    assert_eq!(
-        (null.figure, null.hosts, null.runs),
-        (AuditFigure::NullIops, 8, 40)
-    );
+    let [null, clock] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((null.figure, null.hosts, null.runs), (AuditFigure::NullIops, 8, 40));
     assert_eq!(null.off, []);
     assert_eq!(clock.off.len(), 1, "{clock:?}");
     let (host, deviation) = &clock.off[0];
@@ -62,8 +57,6 @@ fn one_run_per_host_or_unknown_hosts_are_not_compared() {
     assert_eq!(compare(&unknown, 0.01), []);
     // The drives of one run share its audit.
     let mut shared = runs();
-    shared
-        .iter_mut()
-        .for_each(|run| run.run_id = run.host.clone());
+    shared.iter_mut().for_each(|run| run.run_id = run.host.clone());
     assert_eq!(compare(&shared, 0.01), []);
 }

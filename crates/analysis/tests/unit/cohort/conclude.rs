@@ -50,20 +50,11 @@ fn a_slow_drive_is_suspected_after_one_run_and_confirmed_after_two() {
         let mut all = cohort(3, 24, runs, 1);
         change(&mut all, |o| o.serial == "S0009", 0.8);
         let found = conclude(&all, &Soaks::default(), &CohortSettings::default());
-        let [outlier] = &found.outliers[..] else {
-            panic!("{:?}", found.outliers)
-        };
+        let [outlier] = &found.outliers[..] else { panic!("{:?}", found.outliers) };
         assert_eq!(found.drives[outlier.drive].serial, "S0009");
-        assert_eq!(
-            (outlier.confirmation, outlier.worse),
-            (expected, Some(true))
-        );
+        assert_eq!((outlier.confirmation, outlier.worse), (expected, Some(true)));
         assert_eq!(outlier.separation, Separation::Drive);
-        assert!(
-            (outlier.deviation + 0.2).abs() < 0.05,
-            "{}",
-            outlier.deviation
-        );
+        assert!((outlier.deviation + 0.2).abs() < 0.05, "{}", outlier.deviation);
     }
 }
 
@@ -73,12 +64,7 @@ fn a_slow_host_is_told_from_a_slow_drive() {
     change(&mut all, |o| o.host == "h03", 0.8);
     let found = conclude(&all, &Soaks::default(), &primary(&["step-0.iops"]));
     assert!(!found.outliers.is_empty());
-    assert!(
-        found
-            .outliers
-            .iter()
-            .all(|o| o.separation == Separation::Host)
-    );
+    assert!(found.outliers.iter().all(|o| o.separation == Separation::Host));
     let [(host, deviation)] = &found.figures[0].hosts.off[..] else {
         panic!("{:?}", found.figures[0].hosts)
     };
@@ -87,11 +73,7 @@ fn a_slow_host_is_told_from_a_slow_drive() {
     for host in ["", "unique"] {
         let mut all = cohort(4, 40, 1, 1);
         for o in &mut all {
-            o.host = if host.is_empty() {
-                String::new()
-            } else {
-                o.serial.clone()
-            };
+            o.host = if host.is_empty() { String::new() } else { o.serial.clone() };
         }
         change(&mut all, |o| o.serial == "S0003", 0.8);
         let found = conclude(&all, &Soaks::default(), &CohortSettings::default());
@@ -107,19 +89,9 @@ fn a_deviation_below_the_minimum_effect_is_no_outlier() {
         o.value = 1e5 * (o.value / 1e5).powf(0.01);
     }
     change(&mut all, |o| o.serial == "S0009", 1.005);
-    assert!(
-        conclude(&all, &Soaks::default(), &CohortSettings::default())
-            .outliers
-            .is_empty()
-    );
-    let settings = CohortSettings {
-        minimum_effect: 0.001,
-        ..CohortSettings::default()
-    };
-    assert_eq!(
-        conclude(&all, &Soaks::default(), &settings).outliers.len(),
-        1
-    );
+    assert!(conclude(&all, &Soaks::default(), &CohortSettings::default()).outliers.is_empty());
+    let settings = CohortSettings { minimum_effect: 0.001, ..CohortSettings::default() };
+    assert_eq!(conclude(&all, &Soaks::default(), &settings).outliers.len(), 1);
 }
 
 #[test]
@@ -130,29 +102,16 @@ fn groups_with_a_true_difference_differ_and_others_do_not() {
             let drive: usize = o.serial[1..].parse().expect("a number");
             o.firmware = if drive.is_multiple_of(2) { "A" } else { "B" }.to_owned();
         }
-        change(
-            &mut all,
-            |o| o.firmware == "B" && o.figure.contains("step-0"),
-            factor,
-        );
+        change(&mut all, |o| o.firmware == "B" && o.figure.contains("step-0"), factor);
         conclude(&all, &Soaks::default(), &primary(&["suite/step-0.iops"]))
     };
     let found = grouped(0.95);
-    assert_eq!(
-        (found.settings.grouping, found.groups.len()),
-        (Grouping::Firmware, 2)
-    );
+    assert_eq!((found.settings.grouping, found.groups.len()), (Grouping::Firmware, 2));
     assert_eq!(found.comparisons[0].answer, Difference::Slower);
     assert!((found.comparisons[0].difference + 0.05).abs() < 0.02);
     assert_eq!(found.comparisons[1].answer, Difference::CannotTell);
-    assert!(
-        found.outliers.is_empty(),
-        "a difference of groups makes no outlier"
-    );
-    assert!(!matches!(
-        grouped(1.0).comparisons[0].answer,
-        Difference::Slower | Difference::Faster
-    ));
+    assert!(found.outliers.is_empty(), "a difference of groups makes no outlier");
+    assert!(!matches!(grouped(1.0).comparisons[0].answer, Difference::Slower | Difference::Faster));
 }
 
 #[test]
@@ -183,10 +142,7 @@ fn chance_alone_flags_five_percent_of_clean_cohorts_with_groups_too() {
         flagged.dedup();
         let flagged = flagged.len();
         assert_eq!(found.false_calls.expected_outlier_figures, 30.0);
-        assert!(
-            (15..=46).contains(&flagged),
-            "{flagged} of 600, {groups} groups"
-        );
+        assert!((15..=46).contains(&flagged), "{flagged} of 600, {groups} groups");
     }
 }
 
@@ -194,25 +150,13 @@ fn chance_alone_flags_five_percent_of_clean_cohorts_with_groups_too() {
 fn what_is_missing_is_said() {
     let mut all = cohort(7, 10, 1, 1);
     all[0].value = f64::NAN;
-    let found = conclude(
-        &all,
-        &Soaks::default(),
-        &primary(&["no-such.iops", "step-0.iops"]),
-    );
+    let found = conclude(&all, &Soaks::default(), &primary(&["no-such.iops", "step-0.iops"]));
     assert!(
-        found
-            .left_out
-            .iter()
-            .any(|l| l.contains("no-such.iops: no drive has it")),
+        found.left_out.iter().any(|l| l.contains("no-such.iops: no drive has it")),
         "{:?}",
         found.left_out
     );
-    assert!(
-        found
-            .left_out
-            .iter()
-            .any(|l| l.contains("1 values without a number"))
-    );
+    assert!(found.left_out.iter().any(|l| l.contains("1 values without a number")));
     assert_eq!(found.drives.len(), 9);
     let empty = conclude(&[], &Soaks::default(), &CohortSettings::default());
     assert!(empty.figures.is_empty() && empty.drives.is_empty());

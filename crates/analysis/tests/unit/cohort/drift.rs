@@ -16,10 +16,7 @@ fn soaks(n: usize, course: impl Fn(usize, f64) -> f64) -> Soaks {
         let point = |minute: u32| {
             noise = 0.7 * noise + 0.51_f64.sqrt() * rng.normal();
             let hour = f64::from(minute) / 60.0;
-            (
-                hour,
-                1e5 * (level + 0.01 * noise + course(drive, hour / 4.0)).exp(),
-            )
+            (hour, 1e5 * (level + 0.01 * noise + course(drive, hour / 4.0)).exp())
         };
         SoakSeries {
             about: about(drive, "suite/soak.iops"),
@@ -27,10 +24,7 @@ fn soaks(n: usize, course: impl Fn(usize, f64) -> f64) -> Soaks {
             ..SoakSeries::default()
         }
     };
-    Soaks {
-        series: (0..n).map(series).collect(),
-        errors: Vec::new(),
-    }
+    Soaks { series: (0..n).map(series).collect(), errors: Vec::new() }
 }
 
 fn about(drive: usize, figure: &str) -> Observation {
@@ -52,54 +46,29 @@ fn concluded(soaks: &Soaks, settings: &CohortSettings) -> Cohort {
 
 /// All drives of one group.
 fn together() -> CohortSettings {
-    CohortSettings {
-        grouping: super::super::Grouping::None,
-        ..CohortSettings::default()
-    }
+    CohortSettings { grouping: super::super::Grouping::None, ..CohortSettings::default() }
 }
 
 fn drifting(cohort: &Cohort) -> Vec<(&str, Option<bool>, Option<Separation>)> {
     let found = cohort.soaks[0].drifting();
-    found
-        .map(|v| {
-            (
-                cohort.drives[v.drive].serial.as_str(),
-                v.worse,
-                v.separation,
-            )
-        })
-        .collect()
+    found.map(|v| (cohort.drives[v.drive].serial.as_str(), v.worse, v.separation)).collect()
 }
 
 #[test]
 fn a_drive_that_drifts_is_told_from_a_ramp_of_all() {
     let ramp = |t: f64| -0.1 * t;
-    let all = soaks(16, |drive, t| {
-        ramp(t) - if drive == 5 { 0.04 * t } else { 0.0 }
-    });
+    let all = soaks(16, |drive, t| ramp(t) - if drive == 5 { 0.04 * t } else { 0.0 });
     let found = concluded(&all, &together());
-    assert_eq!(
-        drifting(&found),
-        [("S05", Some(true), Some(Separation::Drive))]
-    );
+    assert_eq!(drifting(&found), [("S05", Some(true), Some(Separation::Drive))]);
     let soak = &found.soaks[0];
     assert!((soak.hours - 4.0).abs() < 0.1);
     let common = &soak.common[0];
-    assert!(
-        (common.change.change - (-0.1_f64).exp_m1()).abs() < 0.02,
-        "{common:?}"
-    );
-    assert_eq!(
-        (common.drifts, common.worse, common.drives),
-        (true, Some(true), 16)
-    );
+    assert!((common.change.change - (-0.1_f64).exp_m1()).abs() < 0.02, "{common:?}");
+    assert_eq!((common.drifts, common.worse, common.drives), (true, Some(true), 16));
     let own = soak.values[5].own.expect("a slope");
     assert!((own.change - (-0.14_f64).exp_m1()).abs() < 0.02, "{own:?}");
     assert_eq!(
-        (
-            found.false_calls.drift_figures,
-            found.false_calls.expected_drift_figures
-        ),
+        (found.false_calls.drift_figures, found.false_calls.expected_drift_figures),
         (1, 0.05)
     );
     // The ramp alone is of no drive.
@@ -107,29 +76,19 @@ fn a_drive_that_drifts_is_told_from_a_ramp_of_all() {
     assert_eq!(drifting(&found), []);
     assert!(found.soaks[0].common[0].drifts);
     // A true drift below the minimum effect is none.
-    let effect = CohortSettings {
-        minimum_effect: 0.06,
-        ..together()
-    };
+    let effect = CohortSettings { minimum_effect: 0.06, ..together() };
     assert_eq!(drifting(&concluded(&all, &effect)), []);
 }
 
 #[test]
 fn drives_of_one_host_that_drift_are_its_finding() {
-    let found = concluded(
-        &soaks(24, |drive, t| if drive / 4 == 2 { -0.05 * t } else { 0.0 }),
-        &together(),
-    );
-    let of_host: Vec<_> = drifting(&found)
-        .iter()
-        .map(|(serial, _, s)| (serial.to_string(), *s))
-        .collect();
+    let found =
+        concluded(&soaks(24, |drive, t| if drive / 4 == 2 { -0.05 * t } else { 0.0 }), &together());
+    let of_host: Vec<_> =
+        drifting(&found).iter().map(|(serial, _, s)| (serial.to_string(), *s)).collect();
     assert!(!of_host.is_empty());
     for (serial, separation) in of_host {
-        assert!(
-            ["S08", "S09", "S10", "S11"].contains(&serial.as_str()),
-            "{serial}"
-        );
+        assert!(["S08", "S09", "S10", "S11"].contains(&serial.as_str()), "{serial}");
         assert_eq!(separation, Some(Separation::Host), "{serial}");
     }
 }
@@ -148,32 +107,20 @@ fn each_group_has_a_curve_of_its_own() {
 #[test]
 fn few_drives_are_not_judged_and_short_soaks_left_out() {
     let found = concluded(&soaks(4, |_, _| 0.0), &together());
-    assert!(
-        found.soaks[0]
-            .values
-            .iter()
-            .all(|v| v.verdict == DriftVerdict::NotJudged)
-    );
+    assert!(found.soaks[0].values.iter().all(|v| v.verdict == DriftVerdict::NotJudged));
     assert_eq!(found.soaks[0].notes.len(), 1);
     let mut short = soaks(8, |_, _| 0.0);
     short.series.iter_mut().for_each(|s| s.spans[0].truncate(9));
     let found = concluded(&short, &together());
     assert_eq!(found.soaks, []);
-    assert!(
-        found.left_out[0].contains("is too short"),
-        "{:?}",
-        found.left_out
-    );
+    assert!(found.left_out[0].contains("is too short"), "{:?}", found.left_out);
 }
 
 #[test]
 fn a_limit_has_a_time_only_where_the_drives_own_slope_is_certain() {
     let all = soaks(8, |drive, t| if drive == 3 { -0.08 * t } else { 0.0 });
     let settings = CohortSettings {
-        limits: BTreeMap::from([
-            ("soak.iops".to_owned(), 8e4),
-            ("soak.p50_us".to_owned(), 1.0),
-        ]),
+        limits: BTreeMap::from([("soak.iops".to_owned(), 8e4), ("soak.p50_us".to_owned(), 1.0)]),
         ..together()
     };
     let found = concluded(&all, &settings);
@@ -181,16 +128,9 @@ fn a_limit_has_a_time_only_where_the_drives_own_slope_is_certain() {
     let (limit, hours) = found.soaks[0].values[3].to_limit.expect("a time");
     assert_eq!(limit, 8e4);
     assert!((4.0..11.0).contains(&hours), "{hours}");
-    let certain = found.soaks[0]
-        .values
-        .iter()
-        .filter(|v| v.to_limit.is_some())
-        .count();
+    let certain = found.soaks[0].values.iter().filter(|v| v.to_limit.is_some()).count();
     assert!(certain <= 2, "{certain}");
-    assert_eq!(
-        found.left_out,
-        ["limit of soak.p50_us: no soak has this figure"]
-    );
+    assert_eq!(found.left_out, ["limit of soak.p50_us: no soak has this figure"]);
 }
 
 #[test]
@@ -212,11 +152,8 @@ fn errors_are_counted_against_the_limit_of_all_drives() {
         ],
     };
     let found = concluded(&soaks, &together());
-    let results: Vec<(u64, AgainstLimit)> = found
-        .error_rates
-        .iter()
-        .map(|e| (e.errors, e.result))
-        .collect();
+    let results: Vec<(u64, AgainstLimit)> =
+        found.error_rates.iter().map(|e| (e.errors, e.result)).collect();
     let expected = [
         (0, AgainstLimit::CannotTell),
         (3, AgainstLimit::CannotTell),

@@ -6,12 +6,7 @@ use assay_store::model::{CellKind, Round};
 use super::*;
 use crate::fixtures;
 
-const ROUND: Round = Round {
-    number: 1,
-    most: 25,
-    window: 5,
-    tracked: true,
-};
+const ROUND: Round = Round { number: 1, most: 25, window: 5, tracked: true };
 
 fn run() -> Run {
     let mut drive = fixtures::drive("sim:samsung-951,lot=7,seed=3");
@@ -19,18 +14,13 @@ fn run() -> Run {
     let mut run = fixtures::run(vec![drive]);
     let mut plan = fixtures::plan("random-read", fixtures::reads(4096, 1, 32));
     plan.id = "samsung-951/random-read/bs=4k".to_owned();
-    run.cells
-        .push(fixtures::cell(plan, 1000.0, 32e6, 10, 0.0, 1));
+    run.cells.push(fixtures::cell(plan, 1000.0, 32e6, 10, 0.0, 1));
     run
 }
 
 #[test]
 fn a_cell_has_four_figures_with_names_without_the_drive() {
-    let origin = Origin {
-        plan: "qual-1".to_owned(),
-        host: "n1".to_owned(),
-        ..Origin::default()
-    };
+    let origin = Origin { plan: "qual-1".to_owned(), host: "n1".to_owned(), ..Origin::default() };
     let found = of_run(&run(), &origin);
     let names: Vec<&str> = found.iter().map(|o| o.figure.as_str()).collect();
     let suffixes = ["iops", "mib_per_s", "p50_us", "p99_us"];
@@ -40,10 +30,7 @@ fn a_cell_has_four_figures_with_names_without_the_drive() {
     assert_eq!(found[1].value, 1000.0 * 4096.0 / 1048576.0);
     assert_eq!(found[3].better, Some(Better::Less));
     assert_eq!(found[0].serial, "sim:samsung-951,lot=7");
-    assert_eq!(
-        (found[0].plan.as_str(), found[0].host.as_str()),
-        ("qual-1", "n1")
-    );
+    assert_eq!((found[0].plan.as_str(), found[0].host.as_str()), ("qual-1", "n1"));
     assert!(found[0].simulated);
 }
 

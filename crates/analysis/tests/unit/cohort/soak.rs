@@ -13,8 +13,7 @@ fn run(seconds: u32) -> Run {
     let mut plan = fixtures::plan("soak", fixtures::reads(4096, 1, 32));
     plan.id = "samsung-951/soak".to_owned();
     plan.kind = CellKind::Soak;
-    run.cells
-        .push(fixtures::cell(plan, 1000.0, 32e6, seconds, 0.0, 1));
+    run.cells.push(fixtures::cell(plan, 1000.0, 32e6, seconds, 0.0, 1));
     run
 }
 
@@ -42,22 +41,14 @@ fn a_soak_has_its_figures_over_time_and_its_errors() {
     assert_eq!(rate.spans.iter().map(Vec::len).collect::<Vec<_>>(), [437]);
     assert!(rate.spans[0].iter().all(|point| point.1 == 1000.0));
     assert!((rate.spans[0][1].0 * 3600.0 - 16.5).abs() < 1e-9);
-    assert_eq!(
-        (rate.about.value, rate.silent, rate.limit),
-        (1000.0, 0, None)
-    );
+    assert_eq!((rate.about.value, rate.silent, rate.limit), (1000.0, 0, None));
     assert!((series(&found, "mean_us").about.value - 32e3).abs() < 1.0);
     assert!((series(&found, "p99_us").about.value - 96e3).abs() < 1.0);
     let heat = series(&found, "temperature_c");
     let degrees: Vec<f64> = heat.spans[0].iter().map(|p| p.1).collect();
     assert_eq!((degrees, heat.limit), (vec![40.0, 41.0, 42.0], Some(70.0)));
-    let [errors] = &found.errors[..] else {
-        panic!("{:?}", found.errors)
-    };
-    assert_eq!(
-        (errors.errors, errors.bits),
-        (2, 4801.0 * 1000.0 * 4096.0 * 8.0)
-    );
+    let [errors] = &found.errors[..] else { panic!("{:?}", found.errors) };
+    assert_eq!((errors.errors, errors.bits), (2, 4801.0 * 1000.0 * 4096.0 * 8.0));
 }
 
 #[test]
@@ -72,8 +63,7 @@ fn gaps_and_pauses_cut_spans_and_silence_does_not() {
         from: String::new(),
         to: String::new(),
     });
-    part.series
-        .retain(|sample| !(80..90).contains(&sample.index));
+    part.series.retain(|sample| !(80..90).contains(&sample.index));
     let rate = series(&of_run(&run, &Origin::default()), "iops");
     let lengths: Vec<usize> = rate.spans.iter().map(Vec::len).collect();
     assert_eq!((lengths, rate.silent), (vec![49, 30, 30], 1));
@@ -88,10 +78,7 @@ fn other_cells_have_no_course() {
     };
     assert_eq!(of(|_| ()), 3);
     // What was measured of a soak in progress counts.
-    assert_eq!(
-        of(|cell| cell.state = assay_store::read::CellState::Unfinished),
-        3
-    );
+    assert_eq!(of(|cell| cell.state = assay_store::read::CellState::Unfinished), 3);
     assert_eq!(of(|cell| cell.plan.kind = CellKind::Measure), 0);
     assert_eq!(of(|cell| cell.plan.drives = vec![0, 1]), 0);
     assert_eq!(of(|cell| cell.drives[0].series.clear()), 0);

@@ -5,14 +5,8 @@ use super::*;
 #[test]
 fn what_repetition_gives_depends_on_the_workload() {
     let of = |rw: &str, quantity| {
-        let workload = WorkloadRecord {
-            rw: rw.to_owned(),
-            ..WorkloadRecord::default()
-        };
-        let plan = CellPlan {
-            workload,
-            ..CellPlan::default()
-        };
+        let workload = WorkloadRecord { rw: rw.to_owned(), ..WorkloadRecord::default() };
+        let plan = CellPlan { workload, ..CellPlan::default() };
         known(&plan, quantity)
     };
     use Quantity::{Mean, TailPercentile};

@@ -9,10 +9,7 @@ fn with(name: &str, path: &str, value: toml::Value) -> Vec<&'static str> {
 /// The contradictions of a profile with numbers replaced.
 fn with_all(name: &str, values: &[(&str, toml::Value)]) -> Vec<&'static str> {
     let text = Profile::builtin_text(name).expect("a built-in profile");
-    let values = values
-        .iter()
-        .map(|(path, value)| ((*path).to_owned(), value.clone()))
-        .collect();
+    let values = values.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
     let text = with_values(text, &values).expect("its number is there");
     let profile = Profile::from_toml(&text).expect("a profile");
     let hardware = Hardware::embedded().expect("whole");
@@ -77,10 +74,7 @@ fn sources_and_values_are_told() {
         assert_eq!(reads.source, "WDNEWS");
         assert_eq!(reads.table, "at least 161500");
     }
-    let unknown = Profile {
-        name: "no such drive".to_owned(),
-        ..profile
-    };
+    let unknown = Profile { name: "no such drive".to_owned(), ..profile };
     assert!(contradictions(&unknown, &hardware).is_empty());
 }
 
@@ -89,20 +83,10 @@ fn numbers_of_the_table_are_known_and_fitted_ones_are_not() {
     let hardware = Hardware::embedded().expect("whole");
     let profile = Profile::builtin("samsung-951").expect("a built-in profile");
     let known = known_numbers(&profile, &hardware);
-    for path in [
-        "firmware.cores",
-        "nand.channels",
-        "nand.dies",
-        "nand.page_bytes",
-        "link.lanes",
-    ] {
+    for path in ["firmware.cores", "nand.channels", "nand.dies", "nand.page_bytes", "link.lanes"] {
         assert!(known.contains(&path), "{path}: {known:?}");
     }
-    for path in [
-        "nand.stripe_bytes",
-        "nand.read_ns",
-        "firmware.read_command_ns",
-    ] {
+    for path in ["nand.stripe_bytes", "nand.read_ns", "firmware.read_command_ns"] {
         assert!(!known.contains(&path), "{path}");
     }
 }

@@ -4,10 +4,7 @@ use super::*;
 use crate::inference::posterior::{Observation, Predictions, climb};
 
 fn prior() -> Prior {
-    Prior {
-        mean: vec![0.0, 0.0],
-        width: vec![1.0, 1.0],
-    }
+    Prior { mean: vec![0.0, 0.0], width: vec![1.0, 1.0] }
 }
 
 /// The logarithm of a product (observed), of the first factor, and of the product again.
@@ -18,10 +15,7 @@ fn product(points: &[Vec<f64>]) -> Predictions {
 
 #[test]
 fn a_product_determines_one_direction_and_neither_factor() {
-    let observed = [Observation {
-        value: 0.6,
-        scale: 0.01,
-    }];
+    let observed = [Observation { value: 0.6, scale: 0.01 }];
     let mode = climb(&prior(), &observed, &[0.0, 0.0], 10, &mut product).unwrap();
     let values = spectrum(&mode, &prior());
     assert!(values[0] > 1000.0 && values[1].abs() < 1e-6, "{values:?}");
@@ -36,31 +30,16 @@ fn a_product_determines_one_direction_and_neither_factor() {
 
 #[test]
 fn the_factor_is_the_next_figure_to_measure() {
-    let observed = [Observation {
-        value: 0.6,
-        scale: 0.01,
-    }];
+    let observed = [Observation { value: 0.6, scale: 0.01 }];
     let mode = climb(&prior(), &observed, &[0.0, 0.0], 10, &mut product).unwrap();
-    let candidates: Vec<(Vec<f64>, f64)> = mode.jacobian[1..]
-        .iter()
-        .map(|row| (row.clone(), 0.05))
-        .collect();
+    let candidates: Vec<(Vec<f64>, f64)> =
+        mode.jacobian[1..].iter().map(|row| (row.clone(), 0.05)).collect();
     let next = next_figures(&mode, &candidates, 2);
     assert_eq!([next[0].0, next[1].0], [0, 1]);
     assert!(next[0].1 > 0.9 && next[1].1 < next[0].1 + 0.1, "{next:?}");
-    let determined = [
-        observed[0],
-        Observation {
-            value: 0.2,
-            scale: 0.01,
-        },
-    ];
+    let determined = [observed[0], Observation { value: 0.2, scale: 0.01 }];
     let mode = climb(&prior(), &determined, &[0.0, 0.0], 10, &mut product).unwrap();
-    assert!(
-        knowledge(&mode, &prior())
-            .iter()
-            .all(|k| !k.is_undetermined())
-    );
+    assert!(knowledge(&mode, &prior()).iter().all(|k| !k.is_undetermined()));
 }
 
 /// Two figures that say the same are not both among the first.

@@ -4,11 +4,7 @@ use super::*;
 
 #[test]
 fn solutions_solve_and_inverses_invert() {
-    let a = vec![
-        vec![4.0, 2.0, 0.6],
-        vec![2.0, 5.0, 1.5],
-        vec![0.6, 1.5, 3.0],
-    ];
+    let a = vec![vec![4.0, 2.0, 0.6], vec![2.0, 5.0, 1.5], vec![0.6, 1.5, 3.0]];
     let l = cholesky(&a).unwrap();
     let x = solve(&l, &[1.0, -2.0, 0.5]);
     for (got, wanted) in times(&a, &x).iter().zip([1.0, -2.0, 0.5]) {
@@ -35,11 +31,7 @@ fn an_indefinite_matrix_has_no_factor() {
 
 #[test]
 fn eigenvectors_diagonalise() {
-    let matrix = vec![
-        vec![4.0, 1.0, 0.5],
-        vec![1.0, 3.0, -0.2],
-        vec![0.5, -0.2, 1.0],
-    ];
+    let matrix = vec![vec![4.0, 1.0, 0.5], vec![1.0, 3.0, -0.2], vec![0.5, -0.2, 1.0]];
     let (values, vectors) = eigen(&matrix);
     for j in 0..3 {
         for i in 0..3 {

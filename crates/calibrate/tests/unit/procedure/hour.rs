@@ -17,9 +17,8 @@ fn outliers_and_transitions_do_not_shift_either_state() {
 #[test]
 fn figures_of_a_drive_that_alternates() {
     // Three quarters of the time fast.
-    let seconds: Vec<f64> = (0..3600)
-        .map(|n| if n % 40 < 30 { 18_000.0 } else { 2_400.0 })
-        .collect();
+    let seconds: Vec<f64> =
+        (0..3600).map(|n| if n % 40 < 30 { 18_000.0 } else { 2_400.0 }).collect();
     assert_eq!(figure(&seconds, HourFigure::Fast), Some(18_000.0));
     assert_eq!(figure(&seconds, HourFigure::Slow), Some(2_400.0));
     assert_eq!(figure(&seconds, HourFigure::FastShare), Some(0.75));

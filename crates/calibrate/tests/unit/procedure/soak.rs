@@ -15,13 +15,7 @@ fn course(rates: impl Iterator<Item = f64>) -> Vec<SoakSecond> {
 #[test]
 fn intervals_and_rates_of_a_drive_that_throttles_on_and_off() {
     // 200 s cool, then cycles of 10 s slow and 30 s fast.
-    let rates = (0..600).map(|n| {
-        if n >= 200 && (n - 200) % 40 < 10 {
-            177.0
-        } else {
-            1400.0
-        }
-    });
+    let rates = (0..600).map(|n| if n >= 200 && (n - 200) % 40 < 10 { 177.0 } else { 1400.0 });
     let seconds = course(rates);
     assert_eq!(figure(&seconds, SoakFigure::ThrottledS), Some(10.0));
     assert_eq!(figure(&seconds, SoakFigure::RecoveredS), Some(30.0));

@@ -30,10 +30,8 @@ pub(super) fn show(
     as_fio: bool,
     (line, info, output): (&CommandLine, &[DriveInfo], Output),
 ) -> anyhow::Result<()> {
-    let group = |job: &FioJob| FioGroup {
-        number: job.group.number,
-        is_one: job.group.is_reported_as_one,
-    };
+    let group =
+        |job: &FioJob| FioGroup { number: job.group.number, is_one: job.group.is_reported_as_one };
     let groups: Vec<FioGroup> = jobs.iter().map(group).collect();
     let names: Vec<String> = jobs.iter().map(|job| job.section.clone()).collect();
     let of_fio = FioRun {
@@ -149,11 +147,7 @@ fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Resul
 
 /// The last interval may be a part of one, and is left out where there are others.
 pub(super) fn beyond_limits(cell: &CellRecord, job: &FioJob) -> Option<String> {
-    let Limits {
-        bytes,
-        ios,
-        latency_us,
-    } = job.limits;
+    let Limits { bytes, ios, latency_us } = job.limits;
     let drive = cell.drives.first()?;
     let slowest = Nanos(drive.series.iter().map(|sample| sample.latency.max).max()?);
     if let Some(most) = latency_us.map(Nanos::from_micros)

@@ -183,10 +183,7 @@ fn free(
             _ => false,
         };
         if figures().any(is_of_kind) && !free.iter().any(|f| f.path == path) {
-            free.push(FreeParameter {
-                range: Some(HOST_RANGE_NS),
-                ..FreeParameter::whole(path)
-            });
+            free.push(FreeParameter { range: Some(HOST_RANGE_NS), ..FreeParameter::whole(path) });
         }
     }
     Ok(free)

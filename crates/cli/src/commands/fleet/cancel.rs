@@ -34,8 +34,5 @@ pub fn run(arguments: &CancelArguments, output: Output) -> anyhow::Result<Comman
             arguments.file.display()
         )
     };
-    output.show(
-        text,
-        || json!({ "plan": id, "control": control, "jobs": cancelled }),
-    )
+    output.show(text, || json!({ "plan": id, "control": control, "jobs": cancelled }))
 }

@@ -49,10 +49,7 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
             "several plans: conclusions are those of one plan, declared before measuring"
         ),
     };
-    let mut input = Input {
-        settings: settings(arguments, plan.as_ref()),
-        ..Input::default()
-    };
+    let mut input = Input { settings: settings(arguments, plan.as_ref()), ..Input::default() };
     let id = plan.as_ref().map(Plan::id).transpose();
     let id = id.map_err(FleetError::from)?.map(|id| id.to_string());
     if let Some(lake) = &arguments.lake {
@@ -60,21 +57,13 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
         let why = "drift in soaks: the tables of a lake do not have it; name run folders";
         input.left_out.push(why.to_owned());
     }
-    read_runs(
-        &mut input,
-        &folders,
-        plan.as_ref(),
-        id.as_deref(),
-        arguments,
-    )?;
+    read_runs(&mut input, &folders, plan.as_ref(), id.as_deref(), arguments)?;
     let described = input.observations.iter_mut().chain(input.soaks.about_mut());
     assign_groups(described, plan.as_ref());
     let mut cohort = conclude(&input.observations, &input.soaks, &input.settings);
     cohort = cohort.with_audits(&input.runs);
     cohort.left_out.append(&mut input.left_out);
-    cohort
-        .left_out
-        .extend(input.missing.iter().map(ToString::to_string));
+    cohort.left_out.extend(input.missing.iter().map(ToString::to_string));
     if cohort.drives.is_empty() {
         check_missing(&plans, &folders, &input.missing)?;
         bail_usage!("nothing to conclude from: no run has a finished cell");
@@ -89,10 +78,8 @@ pub fn run(arguments: &CohortArguments, output: Output) -> anyhow::Result<Comman
         }
         text
     };
-    output.show(
-        text,
-        || json!({ "cohort": cohort, "runs": input.runs, "page": arguments.output }),
-    )?;
+    output
+        .show(text, || json!({ "cohort": cohort, "runs": input.runs, "page": arguments.output }))?;
     check_missing(&plans, &folders, &input.missing)?;
     Ok(CommandOutcome::Done)
 }
@@ -120,9 +107,7 @@ fn read_runs(
     for folder in found {
         match Run::open(&folder) {
             Ok(run) => add(input, &run, plan, id),
-            Err(error) => input
-                .left_out
-                .push(format!("{}: {error}", folder.display())),
+            Err(error) => input.left_out.push(format!("{}: {error}", folder.display())),
         }
     }
     Ok(())
@@ -244,20 +229,14 @@ fn add(input: &mut Input, run: &Run, plan: Option<&Plan>, id: Option<&str>) {
         let serial = serial_of(drive);
         if !is_of_plan(&serial) {
             let path = run.path.display();
-            input
-                .left_out
-                .push(format!("{path}: drive {serial} is not in the plan"));
+            input.left_out.push(format!("{path}: drive {serial} is not in the plan"));
         }
     }
     let observed = page::observations(run, &origin);
-    input
-        .observations
-        .extend(observed.into_iter().filter(|o| is_of_plan(&o.serial)));
+    input.observations.extend(observed.into_iter().filter(|o| is_of_plan(&o.serial)));
     let mut soaks = soak::of_run(run, &origin);
     soaks.retain(|about| is_of_plan(&about.serial));
     input.soaks.extend(soaks);
     let runs = progress::of_run(run, &origin);
-    input
-        .runs
-        .extend(runs.into_iter().filter(|r| is_of_plan(&r.serial)));
+    input.runs.extend(runs.into_iter().filter(|r| is_of_plan(&r.serial)));
 }

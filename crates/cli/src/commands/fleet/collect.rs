@@ -38,11 +38,7 @@ pub fn run(arguments: &CollectArguments, output: Output) -> anyhow::Result<Comma
         }
     };
     for left_out in joined.iter().flat_map(|joined| &joined.left_out) {
-        output.note(&format!(
-            "{}: {}",
-            left_out.folder.display(),
-            left_out.reason
-        ));
+        output.note(&format!("{}: {}", left_out.folder.display(), left_out.reason));
     }
     output.show(
         || text(&collected, joined.as_ref()),
@@ -71,9 +67,7 @@ pub fn run(arguments: &CollectArguments, output: Output) -> anyhow::Result<Comma
 
 fn source(folder: &Path, plan: &Plan, id: &str) -> Source {
     let claim = claim_of(folder);
-    let group = claim
-        .as_ref()
-        .and_then(|c| plan.group_of(c.serial.as_str()));
+    let group = claim.as_ref().and_then(|c| plan.group_of(c.serial.as_str()));
     Source {
         folder: folder.to_owned(),
         facts: RunFacts {

@@ -46,9 +46,7 @@ fn text(inventory: &HostInventory) -> String {
         let _ = writeln!(text, "{}", line.trim_end());
     };
     if !inventory.drives.is_empty() {
-        row([
-            "serial", "model", "firmware", "size", "used", "slot", "link", "NUMA",
-        ]);
+        row(["serial", "model", "firmware", "size", "used", "slot", "link", "NUMA"]);
     }
     for drive in &inventory.drives {
         let or_none = |field: &Option<String>| field.clone().unwrap_or("-".to_owned());
@@ -57,16 +55,7 @@ fn text(inventory: &HostInventory) -> String {
         let used = drive.wear.map(|wear| format!("{} %", wear.percentage_used));
         let [used, slot, link, node] = [&used, &drive.slot, &drive.link, &node].map(or_none);
         let serial = drive.serial.as_str();
-        row([
-            serial,
-            &drive.model,
-            &drive.firmware,
-            &size,
-            &used,
-            &slot,
-            &link,
-            &node,
-        ]);
+        row([serial, &drive.model, &drive.firmware, &size, &used, &slot, &link, &node]);
     }
     if inventory.drives.is_empty() {
         text.push_str("  none with a serial\n");

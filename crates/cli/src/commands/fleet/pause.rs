@@ -20,10 +20,7 @@ pub fn run(arguments: &PauseArguments, output: Output) -> anyhow::Result<Command
     };
     let text = || match control.state {
         ControlState::Cancelled => {
-            format!(
-                "Plan {id} was cancelled by {} at {}, and stays so\n",
-                control.by, control.at
-            )
+            format!("Plan {id} was cancelled by {} at {}, and stays so\n", control.by, control.at)
         }
         _ => format!(
             "Plan {id} is paused: each drive stops at the end of its cell. Go on with: assay \

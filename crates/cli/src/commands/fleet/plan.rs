@@ -60,10 +60,7 @@ impl Preview<'_> {
             let _ = writeln!(text, "  {name:<11} {value}");
         };
         let suite = |suite: &assay_fleet::plan::PlanSuite| {
-            let set = suite
-                .set
-                .iter()
-                .map(|(key, value)| format!(" {key}={value}"));
+            let set = suite.set.iter().map(|(key, value)| format!(" {key}={value}"));
             format!("{}{}", suite.name, set.collect::<String>())
         };
         let suites: Vec<String> = plan.suites.iter().map(suite).collect();
@@ -75,23 +72,13 @@ impl Preview<'_> {
         };
         line(
             "drives",
-            format!(
-                "{} on {}{left_out}",
-                counted(drives, "drive"),
-                counted(hosts, "host")
-            ),
+            format!("{} on {}{left_out}", counted(drives, "drive"), counted(hosts, "host")),
         );
         line("share", share(plan.run.share).to_owned());
         line("place", place(plan.run.place).to_owned());
-        let longest = assignment
-            .hosts
-            .keys()
-            .map(|host| assignment.span(host, plan.run.share));
+        let longest = assignment.hosts.keys().map(|host| assignment.span(host, plan.run.share));
         if let Some(longest) = longest.max() {
-            line(
-                "duration",
-                format!("at most {} on the host with most to do", span(longest)),
-            );
+            line("duration", format!("at most {} on the host with most to do", span(longest)));
         }
         let destroy = match &plan.drives.serials {
             Some(list) if plan.run.destroy => format!(
@@ -128,10 +115,7 @@ impl Preview<'_> {
             }
             for (index, assigned) in drives.iter().enumerate() {
                 let drive = &assigned.drive;
-                let group = assigned
-                    .group
-                    .as_ref()
-                    .map(|group| format!("  group {group}"));
+                let group = assigned.group.as_ref().map(|group| format!("  group {group}"));
                 let _ = writeln!(
                     text,
                     "  {:>3}. {:<24} {:<30} {:>3} cells, at most {}{}",
@@ -160,10 +144,7 @@ impl Preview<'_> {
         let most = drives.max_by(|a, b| {
             let key = |drive: &AssignedDrive| {
                 let share = &drive.endurance;
-                (
-                    share.percent(bytes(share)).unwrap_or(0.0),
-                    bytes(share) as f64,
-                )
+                (share.percent(bytes(share)).unwrap_or(0.0), bytes(share) as f64)
             };
             let (a, b) = (key(a), key(b));
             a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))

@@ -51,11 +51,7 @@ pub(super) fn show(
             })
         },
     )?;
-    let missing: Vec<_> = now
-        .drives
-        .iter()
-        .flat_map(|drive| drive.missing.clone())
-        .collect();
+    let missing: Vec<_> = now.drives.iter().flat_map(|drive| drive.missing.clone()).collect();
     super::check_missing(opened, file, &missing)?;
     Ok(CommandOutcome::Done)
 }
@@ -91,9 +87,7 @@ fn text(now: &PlanStatus, plan: &Plan) -> String {
     for drive in &now.drives {
         let suites = format!("{}/{}", drive.suites_done, plan.suites.len());
         let progress = format!("{:.0} %", (drive.progress * 100.0).floor());
-        let left = drive
-            .left_ns
-            .map_or("-".to_owned(), |left| span(Nanos(left)));
+        let left = drive.left_ns.map_or("-".to_owned(), |left| span(Nanos(left)));
         let host = drive.host.as_ref().map_or("-", |host| host.as_str());
         let line = format!(
             "  {:<24} {:<12} {host:<16} {suites:>6} {progress:>8}  {left:>9}  {}",

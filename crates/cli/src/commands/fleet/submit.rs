@@ -37,23 +37,13 @@ pub fn run(arguments: &SubmitArguments, output: Output) -> anyhow::Result<Comman
         by: super::operator()?,
     };
     match arguments.here.here {
-        true => here(
-            &opened,
-            &arguments.file,
-            &inventories,
-            &options,
-            &program,
-            output,
-        ),
+        true => here(&opened, &arguments.file, &inventories, &options, &program, output),
         false => {
             let store = opened.plan.store.at.clone();
             let mut queue = SlurmQueue::new(opened.plan.slurm.clone(), store, program);
             let submitted = make(&opened, &inventories, &mut queue, &options)?;
             let name = &arguments.file;
-            output.show(
-                || text(&opened, &submitted, name),
-                || json_of(&opened.id, &submitted),
-            )
+            output.show(|| text(&opened, &submitted, name), || json_of(&opened.id, &submitted))
         }
     }
 }
@@ -126,10 +116,7 @@ fn here(
     let unfinished =
         [DriveTaskState::Interrupted, DriveTaskState::Running].map(|state| now.count(state));
     let failed = now.count(DriveTaskState::Failed) > 0;
-    Ok(CommandOutcome::of(
-        failed,
-        unfinished.iter().sum::<usize>() > 0,
-    ))
+    Ok(CommandOutcome::of(failed, unfinished.iter().sum::<usize>() > 0))
 }
 
 fn text(opened: &OpenPlan, submitted: &Submitted, file: &Path) -> String {
@@ -167,8 +154,7 @@ fn reopened_text(submitted: &Submitted) -> String {
 fn json_of(id: &PlanId, submitted: &Submitted) -> Value {
     let jobs = |jobs: &[(String, String)]| -> Vec<Value> {
         let jobs = jobs.iter();
-        jobs.map(|(name, id)| json!({ "name": name, "id": id }))
-            .collect()
+        jobs.map(|(name, id)| json!({ "name": name, "id": id })).collect()
     };
     json!({
         "plan": id,

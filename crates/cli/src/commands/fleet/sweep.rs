@@ -93,10 +93,8 @@ pub fn run(arguments: &SweepArguments, output: Output) -> anyhow::Result<Command
 
 fn load(file: &Path) -> anyhow::Result<(Chunks, Box<dyn Units>)> {
     let name = file.display().to_string();
-    let text = assay_output::read_text(file).map_err(|source| SweepError::File {
-        path: name.clone(),
-        source,
-    })?;
+    let text = assay_output::read_text(file)
+        .map_err(|source| SweepError::File { path: name.clone(), source })?;
     let folder = file.parent().unwrap_or(Path::new(""));
     match SweepFile::parse(&name, &text)? {
         SweepFile::Sweep(sweep) => {

@@ -87,10 +87,7 @@ pub fn run(arguments: &TaskArguments, output: Output) -> anyhow::Result<CommandO
         work,
         program: std::env::current_exe().context("cannot find the program of this process")?,
         limits,
-        pace: Pace {
-            tick,
-            every: u32::try_from(every.max(1)).unwrap_or(u32::MAX),
-        },
+        pace: Pace { tick, every: u32::try_from(every.max(1)).unwrap_or(u32::MAX) },
         control_poll: poll.unwrap_or(CONTROL_POLL),
         look: Box::new(move || Ok(of_this_host(&host)?.drives)),
         drive_state: Arc::new(drive_state),
@@ -128,9 +125,7 @@ fn exporter(
     let identity = metrics::TaskIdentity {
         plan: arguments.plan.clone(),
         host: host.clone(),
-        models: models
-            .map(|drive| (drive.serial.clone(), drive.model.clone()))
-            .collect(),
+        models: models.map(|drive| (drive.serial.clone(), drive.model.clone())).collect(),
     };
     let only = arguments.serial.as_ref();
     let exporter = metrics::start(folder, only, identity, Arc::clone(view))?;

@@ -70,10 +70,7 @@ impl Detail {
         let charts = more.saturating_sub(1);
         let p99_rows = 1 + (charts / 2).min(MOST_CHART_ROWS - 2);
         let iops_rows = 1 + (charts - (p99_rows - 1)).min(MOST_CHART_ROWS - 1);
-        Detail {
-            iops_rows,
-            p99_rows,
-        }
+        Detail { iops_rows, p99_rows }
     }
 }
 
@@ -83,10 +80,7 @@ fn detailed(rows: &mut Rows<'_>, drive: &DriveSnapshot, detail: Detail) {
         true => String::new(),
         false => format!("  {}", drive.model),
     };
-    let title = Line::from(vec![
-        Span::styled(name(drive), BOLD),
-        Span::styled(model, DIM),
-    ]);
+    let title = Line::from(vec![Span::styled(name(drive), BOLD), Span::styled(model, DIM)]);
     rows.ends(title, virtual_time(drive));
     let (cell, at) = cell_text(drive);
     rows.ends(labelled("cell", cell), at);
@@ -94,10 +88,7 @@ fn detailed(rows: &mut Rows<'_>, drive: &DriveSnapshot, detail: Detail) {
     let wide = usize::from(rows.left.width.saturating_sub(LABEL)) / FIGURES;
     let wide = wide.min(FIGURE);
     let head: String = head.iter().map(|text| format!("{text:>wide$}")).collect();
-    rows.line(Span::styled(
-        format!("{:width$}{head}", "", width = usize::from(LABEL)),
-        DIM,
-    ));
+    rows.line(Span::styled(format!("{:width$}{head}", "", width = usize::from(LABEL)), DIM));
     rows.line(labelled("read", op_text(&drive.read, wide)));
     rows.line(labelled("write", op_text(&drive.write, wide)));
     if let Some(area) = rows.take(detail.iops_rows) {
@@ -114,10 +105,7 @@ fn detailed(rows: &mut Rows<'_>, drive: &DriveSnapshot, detail: Detail) {
 
 fn labelled(label: &str, text: String) -> Line<'static> {
     let width = usize::from(LABEL);
-    Line::from(vec![
-        Span::styled(format!("{label:width$}"), DIM),
-        Span::raw(text),
-    ])
+    Line::from(vec![Span::styled(format!("{label:width$}"), DIM), Span::raw(text)])
 }
 
 fn virtual_time(drive: &DriveSnapshot) -> String {
@@ -168,10 +156,7 @@ fn op_text(op: &OpFigures, wide: usize) -> String {
         latency(|figures| figures.p999.0),
         op.errors.to_string(),
     ];
-    columns
-        .iter()
-        .map(|text| format!("{text:>wide$}"))
-        .collect()
+    columns.iter().map(|text| format!("{text:>wide$}")).collect()
 }
 
 fn chart_columns(width: u16) -> usize {
@@ -185,9 +170,7 @@ fn iops_chart(buffer: &mut Buffer, area: Rect, history: &[HistorySecond]) {
 
 fn p99_chart(buffer: &mut Buffer, area: Rect, history: &[HistorySecond]) {
     let columns = spark::columns(history, chart_columns(area.width), spark::greatest_p99);
-    chart(buffer, area, "p99", &columns, LATENCY, |ns| {
-        format!("{} µs", micros(ns))
-    });
+    chart(buffer, area, "p99", &columns, LATENCY, |ns| format!("{} µs", micros(ns)));
 }
 
 fn chart(
@@ -208,11 +191,8 @@ fn chart(
             buffer.set_stringn(x, area.bottom() - 1, " 0", usize::from(GREATEST), DIM);
         }
     }
-    let inside = Rect {
-        x: area.x + LABEL,
-        width: area.width.saturating_sub(LABEL + GREATEST + 1),
-        ..area
-    };
+    let inside =
+        Rect { x: area.x + LABEL, width: area.width.saturating_sub(LABEL + GREATEST + 1), ..area };
     spark::draw(buffer, inside, columns, most, style, DIM);
 }
 
@@ -225,20 +205,14 @@ fn condition(drive: &DriveSnapshot) -> Line<'static> {
         texts.push(format!("{:.1} W", power_mw as f64 / 1e3));
     }
     let mut spans = vec![
-        Span::styled(
-            format!("{:width$}", "state", width = usize::from(LABEL)),
-            DIM,
-        ),
+        Span::styled(format!("{:width$}", "state", width = usize::from(LABEL)), DIM),
         Span::raw(texts.join("  ")),
     ];
     if let Some(condition) = &drive.condition {
         let details = condition.details.as_ref();
         let details = details.map_or(String::new(), |details| format!(" ({details})"));
         let space = if texts.is_empty() { "" } else { "  " };
-        spans.push(Span::styled(
-            format!("{space}{}{details}", condition.label),
-            CAUTION,
-        ));
+        spans.push(Span::styled(format!("{space}{}{details}", condition.label), CAUTION));
     } else if texts.is_empty() {
         spans.push(Span::raw("-"));
     }
@@ -247,16 +221,8 @@ fn condition(drive: &DriveSnapshot) -> Line<'static> {
 
 fn charts(buffer: &mut Buffer, area: Rect, drive: &DriveSnapshot) {
     let half = area.width / 2;
-    let left = Rect {
-        x: area.x + 2,
-        width: half - 2,
-        ..area
-    };
-    let right = Rect {
-        x: area.x + half,
-        width: area.width - half,
-        ..area
-    };
+    let left = Rect { x: area.x + 2, width: half - 2, ..area };
+    let right = Rect { x: area.x + half, width: area.width - half, ..area };
     iops_chart(buffer, left, &drive.history);
     p99_chart(buffer, right, &drive.history);
 }
@@ -345,9 +311,7 @@ fn table(rows: &mut Rows<'_>, drives: &[DriveSnapshot], each: u16) {
         };
         let iops = drive.read.iops + drive.write.iops;
         let bytes = drive.read.bytes_per_s + drive.write.bytes_per_s;
-        let celsius = drive
-            .temperature_c
-            .map_or("-".into(), |c| format!("{c:.0}"));
+        let celsius = drive.temperature_c.map_or("-".into(), |c| format!("{c:.0}"));
         let watts = drive.power_mw;
         let watts = watts.map_or("-".into(), |mw| format!("{:.1}", mw as f64 / 1e3));
         let shown: String = name(drive).chars().take(label).collect();

@@ -37,19 +37,12 @@ impl PowerFailFs {
         let mut nodes = BTreeMap::from([(FUSE_ROOT_ID, Node::folder())]);
         for (at, (name, bytes)) in files.iter().enumerate() {
             let inode = FUSE_ROOT_ID + 1 + at as u64;
-            let node = Node {
-                bytes: bytes.clone(),
-                durable: bytes.clone(),
-                links: 1,
-                ..Node::default()
-            };
+            let node =
+                Node { bytes: bytes.clone(), durable: bytes.clone(), links: 1, ..Node::default() };
             nodes.insert(inode, node);
             let root = nodes.get_mut(&FUSE_ROOT_ID).unwrap();
             root.durable_names.insert((*name).to_owned(), inode);
-            root.names
-                .as_mut()
-                .unwrap()
-                .insert((*name).to_owned(), inode);
+            root.names.as_mut().unwrap().insert((*name).to_owned(), inode);
         }
         PowerFailFs::with(State::new(nodes, fails_at))
     }
@@ -68,11 +61,7 @@ impl PowerFailFs {
         let folder = TempDir::new_in("/dev/shm").unwrap();
         let state = Arc::new(Mutex::new(state));
         let session = fuse::mount(Calls(Arc::clone(&state)), folder.path())?;
-        Some(PowerFailFs {
-            state,
-            session: Some(session),
-            folder,
-        })
+        Some(PowerFailFs { state, session: Some(session), folder })
     }
 
     pub fn path(&self, name: &str) -> String {
@@ -109,11 +98,9 @@ impl PowerFailFs {
     /// What a file held when the power failed, and what of it was durable.
     pub fn contents(&self, path: &str) -> Option<(Vec<u8>, Vec<u8>)> {
         let state = self.state.lock().unwrap();
-        let inode = Path::new(path)
-            .components()
-            .try_fold(FUSE_ROOT_ID, |parent, part| {
-                state.child(parent, part.as_os_str().to_str()?)
-            })?;
+        let inode = Path::new(path).components().try_fold(FUSE_ROOT_ID, |parent, part| {
+            state.child(parent, part.as_os_str().to_str()?)
+        })?;
         let node = &state.nodes[&inode];
         Some((node.bytes.clone(), node.durable.clone()))
     }
@@ -195,10 +182,7 @@ impl Calls {
             }
             let node = state.node(inode)?;
             node.links = node.links.saturating_sub(1);
-            state.rename(NameChange {
-                given: None,
-                taken: Some((parent, text(name).to_owned())),
-            });
+            state.rename(NameChange { given: None, taken: Some((parent, text(name).to_owned())) });
             Ok(())
         });
         empty!(removed, reply);
@@ -275,10 +259,7 @@ impl Filesystem for Calls {
     ) {
         let made = self.with(|state| {
             state.change()?;
-            let file = Node {
-                links: 1,
-                ..Node::default()
-            };
+            let file = Node { links: 1, ..Node::default() };
             let inode = state.add(parent, text(name), file)?;
             state.attributes(inode)
         });

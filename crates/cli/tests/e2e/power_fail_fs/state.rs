@@ -60,11 +60,7 @@ impl Node {
     }
 
     pub fn folder() -> Node {
-        Node {
-            names: Some(BTreeMap::new()),
-            links: 2,
-            ..Node::default()
-        }
+        Node { names: Some(BTreeMap::new()), links: 2, ..Node::default() }
     }
 }
 
@@ -159,16 +155,9 @@ impl State {
         if self.child(parent, name).is_some() {
             return Err(EEXIST);
         }
-        let inode = self
-            .nodes
-            .keys()
-            .last()
-            .map_or(FUSE_ROOT_ID, |last| last + 1);
+        let inode = self.nodes.keys().last().map_or(FUSE_ROOT_ID, |last| last + 1);
         self.nodes.insert(inode, node);
-        self.rename(NameChange {
-            given: Some((parent, name.to_owned(), inode)),
-            taken: None,
-        });
+        self.rename(NameChange { given: Some((parent, name.to_owned(), inode)), taken: None });
         Ok(inode)
     }
 
@@ -187,9 +176,8 @@ impl State {
     }
 
     pub fn sync_names(&mut self, folder: u64) {
-        let (done, left): (Vec<NameChange>, Vec<NameChange>) = std::mem::take(&mut self.names)
-            .into_iter()
-            .partition(|change| change.touches(folder));
+        let (done, left): (Vec<NameChange>, Vec<NameChange>) =
+            std::mem::take(&mut self.names).into_iter().partition(|change| change.touches(folder));
         self.names = left;
         for change in &done {
             State::durable_change(&mut self.nodes, change);

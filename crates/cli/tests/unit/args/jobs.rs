@@ -21,13 +21,7 @@ fn options_before_the_first_name_are_those_of_all_jobs() {
     let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["reads", "writes"]);
     let lines: Vec<String> = jobs.iter().map(|job| job.options.command_line()).collect();
-    assert_eq!(
-        lines,
-        [
-            "--rw randread --bs 8k --runtime 1s",
-            "--rw write --bs 1m --runtime 1s"
-        ]
-    );
+    assert_eq!(lines, ["--rw randread --bs 8k --runtime 1s", "--rw write --bs 1m --runtime 1s"]);
 }
 
 #[test]
@@ -44,24 +38,15 @@ fn options_of_the_command_stand_anywhere() {
     let Command::Job(job) = parsed.command else {
         panic!("not a job");
     };
-    assert_eq!(
-        (job.jobs.len(), job.destroy.as_slice()),
-        (2, &["d".to_owned()][..])
-    );
+    assert_eq!((job.jobs.len(), job.destroy.as_slice()), (2, &["d".to_owned()][..]));
     assert_eq!(job.out, Some("x".into()));
 }
 
 #[test]
 fn names_are_checked() {
     for (line, expected) in [
-        (
-            "assay job null: --name a --rw read --name a",
-            "is given twice",
-        ),
-        (
-            "assay job null: --name a/b --rw read --name c",
-            "letters, digits",
-        ),
+        ("assay job null: --name a --rw read --name a", "is given twice"),
+        ("assay job null: --name a/b --rw read --name c", "letters, digits"),
         ("assay job null: --name --rw read --name c", "NAME"),
         ("assay job --name a --rw read --name b", "DRIVE"),
     ] {

@@ -4,9 +4,7 @@ fn jobs(text: &str) -> Vec<FioJob> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.fio");
     std::fs::write(&path, text).unwrap();
-    super::read(&CommandLine::of_file(&path), None)
-        .unwrap()
-        .jobs
+    super::read(&CommandLine::of_file(&path), None).unwrap().jobs
 }
 
 #[test]
@@ -16,10 +14,7 @@ fn a_dry_run_shows_stages_and_lines_of_assay_job() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "# stage 1, at the same time");
     assert_eq!(lines[1], "# [a]");
-    assert!(
-        lines[2].starts_with("assay job /dev/x --rw read "),
-        "{text}"
-    );
+    assert!(lines[2].starts_with("assay job /dev/x --rw read "), "{text}");
     assert_eq!(lines[5], "# stage 2");
     assert_eq!(dry_run_json(&jobs)["jobs"][2]["stage"], 2);
 }
@@ -30,10 +25,8 @@ fn drives_are_needed_once() {
     let jobs =
         jobs("[a]\nfilename=/dev/x\n[b]\nfilename=/dev/y\n[c]\nfilename=/dev/x\nrw=randrw\n");
     let needed = needed(&jobs);
-    let names: Vec<(&str, bool)> = needed
-        .iter()
-        .map(|drive| (drive.name.as_str(), drive.writes))
-        .collect();
+    let names: Vec<(&str, bool)> =
+        needed.iter().map(|drive| (drive.name.as_str(), drive.writes)).collect();
     assert_eq!(names, [("/dev/x", true), ("/dev/y", false)]);
 }
 

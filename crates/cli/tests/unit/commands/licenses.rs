@@ -5,14 +5,9 @@ use super::*;
 /// (name, version) of the registry's crates in Cargo.lock.
 fn locked() -> BTreeSet<String> {
     let lock = include_str!("../../../../../Cargo.lock");
-    let packages = lock
-        .split("[[package]]")
-        .filter(|text| text.contains("\nsource = "));
+    let packages = lock.split("[[package]]").filter(|text| text.contains("\nsource = "));
     let value = |text: &str, key: &str| {
-        let line = text
-            .lines()
-            .find_map(|line| line.strip_prefix(key))
-            .unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap();
         line.trim_matches('"').to_owned()
     };
     packages
@@ -24,18 +19,10 @@ fn locked() -> BTreeSet<String> {
 fn every_listed_crate_is_the_locked_one() {
     let locked = locked();
     let listed: Vec<_> = components().collect();
-    let crates = listed
-        .iter()
-        .filter(|(name, _)| locked.contains(*name))
-        .count();
+    let crates = listed.iter().filter(|(name, _)| locked.contains(*name)).count();
     // The rest is no crate: the standard library, zstd, plotly.js, the C libraries.
-    let others = [
-        "Rust standard library",
-        "Zstandard (C library) ",
-        "plotly.js",
-        "musl",
-        "GNU C Library",
-    ];
+    let others =
+        ["Rust standard library", "Zstandard (C library) ", "plotly.js", "musl", "GNU C Library"];
     for (name, licence) in &listed {
         let known = locked.contains(*name) || others.iter().any(|other| name.starts_with(other));
         assert!(known, "{name} is not in Cargo.lock: run `make licences`");

@@ -21,10 +21,7 @@ fn there_is_a_page_for_each_command_with_its_options() {
     let (_, job) = pages.iter().find(|(name, _)| name == "assay-job").unwrap();
     // Every option of `assay job --help`; roff escapes hyphens.
     for option in ["iodepth", "bs", "rw", "runtime"] {
-        assert!(
-            job.contains(&format!("\\-\\-{option}")),
-            "--{option} is missing"
-        );
+        assert!(job.contains(&format!("\\-\\-{option}")), "--{option} is missing");
     }
     assert!(job.contains(".SH EXAMPLES\n.nf\nassay job"), "no examples");
 }
@@ -36,10 +33,7 @@ fn pages_are_written_into_a_folder() {
     let files = write(&pages, &folder.path().join("man1")).unwrap();
     assert_eq!(files.len(), pages.len());
     for (file, (name, text)) in files.iter().zip(&pages) {
-        assert_eq!(
-            file.file_name().unwrap().to_str().unwrap(),
-            format!("{name}.1")
-        );
+        assert_eq!(file.file_name().unwrap().to_str().unwrap(), format!("{name}.1"));
         assert_eq!(&std::fs::read_to_string(file).unwrap(), text);
     }
 }

@@ -37,18 +37,8 @@ fn heights_are_eighths_of_the_rows() {
     let area = Rect::new(0, 0, 4, 2);
     let mut buffer = Buffer::empty(area);
     let values = [0.0, 0.1, 8.0, 16.0];
-    let columns = values.map(|value| Column {
-        value,
-        older: false,
-    });
-    draw(
-        &mut buffer,
-        area,
-        &columns,
-        16.0,
-        Style::new(),
-        Style::new(),
-    );
+    let columns = values.map(|value| Column { value, older: false });
+    draw(&mut buffer, area, &columns, 16.0, Style::new(), Style::new());
     let row = |y| -> String { (0..4).map(|x| buffer[(x, y)].symbol()).collect() };
     assert_eq!(row(0), "   █");
     assert_eq!(row(1), " ▁██");

@@ -20,11 +20,7 @@ fn keys_are_letters_and_no_control_sequences() {
 
 fn backend(colour: bool) -> TtyBackend {
     let file = File::open("/dev/null").unwrap();
-    TtyBackend {
-        tty: Tty { file },
-        out: Vec::new(),
-        colour,
-    }
+    TtyBackend { tty: Tty { file }, out: Vec::new(), colour }
 }
 
 fn drawn(colour: bool) -> String {
@@ -39,10 +35,7 @@ fn drawn(colour: bool) -> String {
 
 #[test]
 fn cells_are_written_with_as_few_sequences_as_needed() {
-    assert_eq!(
-        drawn(true),
-        "\x1b[1;3H\x1b[0;1;36mB\x1b[0mp\x1b[5;1Hp\x1b[0m"
-    );
+    assert_eq!(drawn(true), "\x1b[1;3H\x1b[0;1;36mB\x1b[0mp\x1b[5;1Hp\x1b[0m");
     assert_eq!(drawn(false), "\x1b[1;3H\x1b[0;1mB\x1b[0mp\x1b[5;1Hp\x1b[0m");
 }
 

@@ -9,11 +9,8 @@ use ratatui_core::terminal::Terminal;
 use super::*;
 
 fn drive(label: &str, simulated: bool) -> DriveSnapshot {
-    let latency = LatencyFigures {
-        p50: Nanos(312_000),
-        p99: Nanos(1_211_000),
-        p999: Nanos(14_953_000),
-    };
+    let latency =
+        LatencyFigures { p50: Nanos(312_000), p99: Nanos(1_211_000), p999: Nanos(14_953_000) };
     let history = (0..90).map(|number| HistorySecond {
         number,
         ios: 200_000.0 + 1000.0 * (number as f64 / 5.0).sin() * number as f64,
@@ -73,12 +70,7 @@ fn screen(drives: Vec<DriveSnapshot>) -> Screen {
             elapsed: Nanos::from_secs(72),
             left: Nanos::from_secs(185),
             done_share: 0.33,
-            cells: CellCounts {
-                done: 36,
-                skipped: 2,
-                failed: 0,
-                left: 74,
-            },
+            cells: CellCounts { done: 36, skipped: 2, failed: 0, left: 74 },
             host: drives.iter().any(|d| !d.simulated).then_some(HostLoad {
                 user_pct: 48.0,
                 system_pct: 40.0,
@@ -147,12 +139,7 @@ fn seven_drives_have_a_row_each() {
 
 #[test]
 fn four_drives_have_charts_and_cells() {
-    let labels = [
-        "samsung-951",
-        "intel-600p",
-        "plextor-m8pe-g",
-        "mydigitalssd-bpx",
-    ];
+    let labels = ["samsung-951", "intel-600p", "plextor-m8pe-g", "mydigitalssd-bpx"];
     let mut drives = labels.map(|label| drive(label, true)).to_vec();
     drives[1].condition = None;
     let screen = screen(drives);
@@ -162,10 +149,8 @@ fn four_drives_have_charts_and_cells() {
 
 #[test]
 fn before_the_first_interval_nothing_is_invented() {
-    let mut screen = screen(vec![DriveSnapshot {
-        label: "disk.img".to_owned(),
-        ..DriveSnapshot::default()
-    }]);
+    let mut screen =
+        screen(vec![DriveSnapshot { label: "disk.img".to_owned(), ..DriveSnapshot::default() }]);
     screen.live.cells.left = 112;
     screen.live.done_share = 0.0;
     screen.live.host = None;

@@ -240,15 +240,12 @@ const OCP: [Field<OcpSmartLog>; 6] = fields! { OcpSmartLog:
 };
 
 /// Its name differs between versions of nvme-cli.
-const BAD_BLOCKS: [Field<OcpSmartLog>; 2] = [
-    ("Bad user nand blocks - Raw", bad_blocks),
-    ("Bad user nand blocks", bad_blocks),
-];
+const BAD_BLOCKS: [Field<OcpSmartLog>; 2] =
+    [("Bad user nand blocks - Raw", bad_blocks), ("Bad user nand blocks", bad_blocks)];
 
 fn bad_blocks(log: &mut OcpSmartLog, value: u128) {
     let [low, high] = [value & u128::from(u32::MAX), value >> 32];
-    log.set_bad_user_low(narrow(low))
-        .set_bad_user_high(narrow(high));
+    log.set_bad_user_low(narrow(low)).set_bad_user_high(narrow(high));
 }
 
 /// ASCII, filled with blanks (Base 5.17.2.1).
@@ -338,11 +335,7 @@ fn smartctl(saved: &mut Saved, report: &Value) {
         log.set_composite_kelvin(kelvin(celsius));
     }
     let sensors = health.get("temperature_sensors").and_then(Value::as_array);
-    let sensors: Vec<u64> = sensors
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_u64)
-        .collect();
+    let sensors: Vec<u64> = sensors.into_iter().flatten().filter_map(Value::as_u64).collect();
     log.set_sensors_kelvin(std::array::from_fn(|at| {
         let celsius = sensors.get(at).map(|celsius| u128::from(*celsius));
         celsius.map_or(0, kelvin)
@@ -353,11 +346,7 @@ fn smartctl(saved: &mut Saved, report: &Value) {
         saved.controller = Some(controller_of_smartctl(report, &saved.drive));
         saved.drive.is_extract = true;
     }
-    for namespace in at("/nvme_namespaces")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
+    for namespace in at("/nvme_namespaces").and_then(Value::as_array).into_iter().flatten() {
         saved.namespaces.push(namespace_of_smartctl(namespace));
     }
 }

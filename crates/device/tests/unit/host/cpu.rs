@@ -14,24 +14,14 @@ fn the_cpu_total_line_is_parsed_and_grouped() {
     };
     assert_eq!(times, expected);
     assert_eq!(CpuTimes::parse("cpu  1 2 3 4\n").unwrap().steal_ticks, 0);
-    for bad in [
-        "",
-        "cpu0 1 2 3 4\n",
-        "cpu  1 2 3\n",
-        "cpu  1 2 3 x\n",
-        "cpu  1 2 3 4 5 x\n",
-    ] {
+    for bad in ["", "cpu0 1 2 3 4\n", "cpu  1 2 3\n", "cpu  1 2 3 x\n", "cpu  1 2 3 4 5 x\n"] {
         assert_eq!(CpuTimes::parse(bad), None, "{bad:?}");
     }
 }
 
 #[test]
 fn shares_of_an_interval() {
-    let earlier = CpuTimes {
-        user_ticks: 100,
-        iowait_ticks: 50,
-        ..CpuTimes::default()
-    };
+    let earlier = CpuTimes { user_ticks: 100, iowait_ticks: 50, ..CpuTimes::default() };
     let later = CpuTimes {
         user_ticks: 125,
         system_ticks: 25,
@@ -41,14 +31,8 @@ fn shares_of_an_interval() {
         steal_ticks: 10,
     };
     let share = later.since(&earlier).unwrap();
-    assert_eq!(
-        (share.user_pct, share.system_pct, share.irq_pct),
-        (25.0, 25.0, 10.0)
-    );
-    assert_eq!(
-        (share.iowait_pct, share.idle_pct, share.steal_pct),
-        (0.0, 30.0, 10.0)
-    );
+    assert_eq!((share.user_pct, share.system_pct, share.irq_pct), (25.0, 25.0, 10.0));
+    assert_eq!((share.iowait_pct, share.idle_pct, share.steal_pct), (0.0, 30.0, 10.0));
     assert_eq!(share.busy_pct(), 70.0);
     assert_eq!(later.since(&later), None);
 }

@@ -19,8 +19,5 @@ fn packages_are_summed_and_counters_wrap() {
     // Half a joule each, the second past its range.
     let watts = energy.mean_w(Nanos::from_millis(500)).unwrap();
     assert!((watts - 2.0).abs() < 1e-9, "{watts}");
-    assert_eq!(
-        PackageEnergy::in_dir(&dir.path().join("none")).mean_w(Nanos::SECOND),
-        None
-    );
+    assert_eq!(PackageEnergy::in_dir(&dir.path().join("none")).mean_w(Nanos::SECOND), None);
 }

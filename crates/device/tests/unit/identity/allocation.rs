@@ -21,18 +21,11 @@ fn holes_and_unwritten_extents_are_on_no_drive() {
     file.write_all_at(&vec![7; MIB as usize], 2 * MIB).unwrap();
     file.sync_all().unwrap();
     assert_eq!(of(0, 8 * MIB).unwritten_bytes, 7 * MIB);
-    assert_eq!(
-        (of(2 * MIB, MIB).unwritten_bytes, of(2 * MIB, MIB).len_bytes),
-        (0, MIB)
-    );
+    assert_eq!((of(2 * MIB, MIB).unwritten_bytes, of(2 * MIB, MIB).len_bytes), (0, MIB));
     assert_eq!(of(MIB, 2 * MIB).unwritten_bytes, MIB);
     let mode = rustix::fs::FallocateFlags::empty();
     if rustix::fs::fallocate(&file, mode, 0, 8 * MIB).is_ok() {
-        assert_eq!(
-            of(0, 8 * MIB).unwritten_bytes,
-            7 * MIB,
-            "allocated, not written"
-        );
+        assert_eq!(of(0, 8 * MIB).unwritten_bytes, 7 * MIB, "allocated, not written");
     }
     // Beyond the end there is nothing.
     assert_eq!(of(8 * MIB, MIB), Allocation::default());
@@ -49,8 +42,5 @@ fn a_file_in_many_fragments_is_counted_whole() {
     file.sync_all().unwrap();
     let found = allocation(&path, 0, u64::MAX).unwrap();
     assert_eq!(found.unwritten_bytes, FRAGMENTS * 4096);
-    assert_eq!(
-        by_seeking(&file, 0, FRAGMENTS * 8192).unwrap(),
-        (FRAGMENTS * 4096, 0)
-    );
+    assert_eq!(by_seeking(&file, 0, FRAGMENTS * 8192).unwrap(), (FRAGMENTS * 4096, 0));
 }

@@ -24,24 +24,14 @@ fn counters_of_bcache_are_read_from_sysfs() {
     std::fs::write(stats.join("cache_hits"), "750\n").unwrap();
     std::fs::write(stats.join("cache_misses"), "250\n").unwrap();
     std::fs::write(node.join("bcache/dirty_data"), "1.5M\n").unwrap();
-    let expected = BlockCache {
-        read_hits: 750,
-        reads: 1000,
-        dirty_bytes: Some(3 << 19),
-    };
+    let expected = BlockCache { read_hits: 750, reads: 1000, dirty_bytes: Some(3 << 19) };
     assert_eq!(of(0), Some(expected));
     assert_eq!(of(1), Some(expected), "a partition of it");
 }
 
 #[test]
 fn rounded_sizes_are_powers_of_1024() {
-    let sizes = [
-        ("0", 0),
-        ("512", 512),
-        ("4.0k", 4096),
-        ("1.5M", 3 << 19),
-        ("12.0G", 12 << 30),
-    ];
+    let sizes = [("0", 0), ("512", 512), ("4.0k", 4096), ("1.5M", 3 << 19), ("12.0G", 12 << 30)];
     for (text, bytes) in sizes {
         assert_eq!(rounded_bytes(text), Some(bytes), "{text}");
     }
@@ -73,11 +63,7 @@ fn the_status_of_dm_cache_is_parsed() {
     let targets = targets_of(2, &bytes);
     let kinds: Vec<&str> = targets.iter().map(|(kind, _)| kind.as_str()).collect();
     assert_eq!(kinds, ["linear", "cache"]);
-    let expected = BlockCache {
-        read_hits: 1073,
-        reads: 1090,
-        dirty_bytes: Some(7 * 128 * 512),
-    };
+    let expected = BlockCache { read_hits: 1073, reads: 1090, dirty_bytes: Some(7 * 128 * 512) };
     assert_eq!(of_status(&targets[1].1), Some(expected));
     assert_eq!(of_status("Fail"), None);
     assert_eq!(of_status("8 72/4096 128"), None);

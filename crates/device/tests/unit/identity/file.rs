@@ -4,10 +4,7 @@ use super::*;
 fn names_are_sorted_in_natural_order() {
     let mut names = ["nvme10n1", "sda", "nvme2n1", "nvme2n10", "zram0", "nvme2n2"];
     names.sort_by_cached_key(|n| natural_key(n));
-    assert_eq!(
-        names,
-        ["nvme2n1", "nvme2n2", "nvme2n10", "nvme10n1", "sda", "zram0"]
-    );
+    assert_eq!(names, ["nvme2n1", "nvme2n2", "nvme2n10", "nvme10n1", "sda", "zram0"]);
 }
 
 #[test]

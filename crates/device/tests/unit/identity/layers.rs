@@ -17,19 +17,11 @@ fn a_drive_has_no_layers_and_what_stands_for_one_has() {
         ("nvme", "QEMU NVMe Ctrl", Some("a virtual disk")),
         ("sata", "VBOX HARDDISK", Some("a virtual disk")),
         ("virtio", "", Some("a virtual disk")),
-        (
-            "zram",
-            "",
-            Some("a compressed device in this host's memory"),
-        ),
+        ("zram", "", Some("a compressed device in this host's memory")),
         ("nvme-tcp", "Linux", Some("a drive over a network")),
     ] {
         let found = layers(&block(transport, model), None);
-        assert_eq!(
-            found.first().map(String::as_str),
-            expected,
-            "{transport} {model}"
-        );
+        assert_eq!(found.first().map(String::as_str), expected, "{transport} {model}");
     }
 }
 
@@ -45,20 +37,8 @@ fn a_file_names_its_file_system_and_what_is_under_it() {
         ..DriveInfo::new(DriveKind::File, "f", "f", 1 << 20)
     };
     let under = block("virtio", "");
-    assert_eq!(
-        layers(&file("ext4"), Some(&under)),
-        ["a file (ext4)", "a virtual disk (x)"]
-    );
-    assert_eq!(
-        layers(&file("xfs"), Some(&block("nvme", ""))),
-        ["a file (xfs)"]
-    );
-    assert_eq!(
-        layers(&file("tmpfs"), None),
-        ["a file in this host's memory (tmpfs)"]
-    );
-    assert_eq!(
-        layers(&file("nfs4"), None),
-        ["a file over a network (nfs4)"]
-    );
+    assert_eq!(layers(&file("ext4"), Some(&under)), ["a file (ext4)", "a virtual disk (x)"]);
+    assert_eq!(layers(&file("xfs"), Some(&block("nvme", ""))), ["a file (xfs)"]);
+    assert_eq!(layers(&file("tmpfs"), None), ["a file in this host's memory (tmpfs)"]);
+    assert_eq!(layers(&file("nfs4"), None), ["a file over a network (nfs4)"]);
 }

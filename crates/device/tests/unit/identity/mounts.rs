@@ -8,13 +8,7 @@ fn mountinfo_with_and_without_optional_fields() {
                 rw,errors=continue\ngarbage\n40 39 x:y / / rw - a b c\n";
     let mounts = parse_mountinfo(text);
     assert_eq!(mounts.len(), 2);
-    assert_eq!(
-        mounts[0].device,
-        DeviceNumber {
-            major: 254,
-            minor: 0
-        }
-    );
+    assert_eq!(mounts[0].device, DeviceNumber { major: 254, minor: 0 });
     assert_eq!(mounts[1].mount_point, "/mnt 2");
     assert_eq!(mounts[1].source, "/dev/my disk");
     assert_eq!(mounts[1].fs_type, "ext3");
@@ -25,10 +19,7 @@ fn mountinfo_with_and_without_optional_fields() {
 fn swaps_and_mounts() {
     let text = "Filename\t\t\t\tType\t\tSize\n/dev/zram0                              \
                 partition\t1\n/a\\040b\\040(deleted)  file 3\n";
-    assert_eq!(
-        parse_swaps(text),
-        [PathBuf::from("/dev/zram0"), PathBuf::from("/a b")]
-    );
+    assert_eq!(parse_swaps(text), [PathBuf::from("/dev/zram0"), PathBuf::from("/a b")]);
     assert_eq!(parse_swaps(""), Vec::<PathBuf>::new());
     assert_eq!(
         parse_mounts("/dev/a /b\\0112 ext4 rw 0 0\n"),
@@ -47,10 +38,7 @@ fn locks_of_records_and_whole_files() {
     assert_eq!(
         locks[0],
         FileLock {
-            device: DeviceNumber {
-                major: 254,
-                minor: 1
-            },
+            device: DeviceNumber { major: 254, minor: 1 },
             inode: 2_531_452,
             pid: Some(3568),
             is_whole_file: false,
@@ -59,20 +47,14 @@ fn locks_of_records_and_whole_files() {
     assert_eq!(
         locks[1],
         FileLock {
-            device: DeviceNumber {
-                major: 0,
-                minor: 28
-            },
+            device: DeviceNumber { major: 0, minor: 28 },
             inode: 77,
             pid: None,
             is_whole_file: false,
         }
     );
     assert_eq!((locks[2].pid, locks[3].pid), (Some(1), Some(12)));
-    assert_eq!(
-        parse_locks("4: LEASE  ACTIVE    READ 12 fe:01:2 0 EOF\n"),
-        []
-    );
+    assert_eq!(parse_locks("4: LEASE  ACTIVE    READ 12 fe:01:2 0 EOF\n"), []);
 }
 
 proptest! {

@@ -15,10 +15,7 @@ fn found(word: &str) -> OnDevice {
         what: format!("an {word} filesystem"),
         offset_bytes: 1080,
     };
-    OnDevice {
-        device: "/dev/nvme0n1".into(),
-        signature,
-    }
+    OnDevice { device: "/dev/nvme0n1".into(), signature }
 }
 
 fn strings(words: &[&str]) -> Vec<String> {
@@ -42,10 +39,7 @@ fn only_the_exact_serial_confirms_a_drive() {
         else {
             panic!("{given} counted")
         };
-        assert!(
-            near.len() == 1 && near[0].difference.contains(expected),
-            "{given}: {near:?}"
-        );
+        assert!(near.len() == 1 && near[0].difference.contains(expected), "{given}: {near:?}");
     }
     let Some(RefusalReason::NotNamed { near, .. }) =
         not_named(&info, &strings(&["WD-OTHER", "ext4"]))
@@ -59,18 +53,10 @@ fn only_the_exact_serial_confirms_a_drive() {
 fn every_signature_must_be_named() {
     let info = drive("S1");
     let signatures = [found("gpt"), found("ext4"), found("ext4")];
-    assert_eq!(
-        missing(&info, &signatures, &strings(&["S1", "GPT", "ext4"])),
-        []
-    );
+    assert_eq!(missing(&info, &signatures, &strings(&["S1", "GPT", "ext4"])), []);
     let refusal = Refusal::new(&info, missing(&info, &signatures, &strings(&["gpt"])));
     assert_eq!(refusal.missing_words(), ["S1", "ext4"]);
-    assert!(
-        refusal
-            .to_string()
-            .ends_with("add: --destroy S1 --destroy ext4"),
-        "{refusal}"
-    );
+    assert!(refusal.to_string().ends_with("add: --destroy S1 --destroy ext4"), "{refusal}");
 }
 
 #[test]
@@ -78,10 +64,7 @@ fn a_drive_named_like_its_file_system_needs_two_confirmations() {
     let info = drive("ext4");
     let refusal = Refusal::new(&info, missing(&info, &[found("ext4")], &strings(&["ext4"])));
     assert_eq!(refusal.missing_words(), ["ext4"]);
-    assert_eq!(
-        missing(&info, &[found("ext4")], &strings(&["ext4", "ext4"])),
-        []
-    );
+    assert_eq!(missing(&info, &[found("ext4")], &strings(&["ext4", "ext4"])), []);
     let refusal = Refusal::new(&info, missing(&info, &[found("ext4")], &[]));
     assert_eq!(refusal.missing_words(), ["ext4", "ext4"]);
 }
@@ -89,19 +72,14 @@ fn a_drive_named_like_its_file_system_needs_two_confirmations() {
 #[test]
 fn confirmations_are_quoted_for_the_shell() {
     let refusal = Refusal::new(&drive("AB 12'3"), missing(&drive("AB 12'3"), &[], &[]));
-    assert!(
-        refusal.to_string().ends_with("--destroy 'AB 12'\\''3'"),
-        "{refusal}"
-    );
+    assert!(refusal.to_string().ends_with("--destroy 'AB 12'\\''3'"), "{refusal}");
 }
 
 #[test]
 fn no_confirmation_is_offered_for_a_drive_in_use() {
     let info = drive("S1");
     let mut reasons = missing(&info, &[found("ext4")], &[]);
-    reasons.push(RefusalReason::Swap {
-        device: "/dev/nvme0n1".into(),
-    });
+    reasons.push(RefusalReason::Swap { device: "/dev/nvme0n1".into() });
     let refusal = Refusal::new(&info, reasons);
     assert!(matches!(refusal.reasons[0], RefusalReason::Swap { .. }));
     assert_eq!(refusal.missing_words(), Vec::<String>::new());

@@ -2,10 +2,7 @@ use super::*;
 use crate::identity::parse_mountinfo;
 
 fn overlays(text: &str) -> Vec<Overlay> {
-    parse_mountinfo(text)
-        .iter()
-        .filter_map(Overlay::of)
-        .collect()
+    parse_mountinfo(text).iter().filter_map(Overlay::of).collect()
 }
 
 #[test]
@@ -31,14 +28,7 @@ fn a_file_has_the_paths_of_the_overlay_and_of_its_layer() {
     for folder in ["merged/d", "upper/d", "lower/d", "bound"] {
         std::fs::create_dir_all(at(folder)).unwrap();
     }
-    for file in [
-        "merged/d/f",
-        "upper/d/f",
-        "lower/d/f",
-        "merged/g",
-        "lower/g",
-        "bound/f",
-    ] {
+    for file in ["merged/d/f", "upper/d/f", "lower/d/f", "merged/g", "lower/g", "bound/f"] {
         std::fs::write(at(file), "").unwrap();
     }
     let overlay = |mount_point: &str, root: &str| Overlay {

@@ -16,9 +16,7 @@ struct Tree {
 impl Tree {
     /// One drive `sdz` (8:400) with partitions 1 and 2 (8:401, 8:402), everything free.
     fn new() -> Self {
-        let tree = Self {
-            dir: TempDir::new().unwrap(),
-        };
+        let tree = Self { dir: TempDir::new().unwrap() };
         let drive = "sys/devices/x/block/sdz";
         tree.node(drive, "8:400");
         for part in [1, 2] {
@@ -131,10 +129,7 @@ fn use_through_one_path_blocks_the_other() {
     for wwid_file in ["wwid", "device/wwid"] {
         let tree = two_paths("eui.01\n", wwid_file);
         assert_eq!(tree.reasons(400), []);
-        tree.file(
-            "proc/self/mountinfo",
-            "30 1 8:501 / /data rw - ext4 /dev/sdy1 rw\n",
-        );
+        tree.file("proc/self/mountinfo", "30 1 8:501 / /data rw - ext4 /dev/sdy1 rw\n");
         tree.file("sys/devices/y/block/sdy/sdy1/holders/md7", "");
         let expected = |device: &str| {
             vec![
@@ -151,21 +146,15 @@ fn use_through_one_path_blocks_the_other() {
             ]
         };
         // The drive and its first partition, by either path; not the second partition.
-        for (minor, label) in [
-            (400, "/dev/sdy1"),
-            (401, "/dev/sdy1"),
-            (500, "/dev/sdy1"),
-            (501, "it"),
-        ] {
+        for (minor, label) in
+            [(400, "/dev/sdy1"), (401, "/dev/sdy1"), (500, "/dev/sdy1"), (501, "it")]
+        {
             assert_eq!(tree.reasons(minor), expected(label), "{minor}");
         }
         assert_eq!(tree.reasons(402), []);
         assert_eq!(tree.reasons(502), []);
         // A mount of the whole drive by the other path is a use of every partition.
-        tree.file(
-            "proc/self/mountinfo",
-            "30 1 8:500 / /data rw - xfs /dev/sdy rw\n",
-        );
+        tree.file("proc/self/mountinfo", "30 1 8:500 / /data rw - xfs /dev/sdy rw\n");
         assert!(matches!(
             &tree.reasons(402)[..],
             [RefusalReason::Mounted { device, .. }] if device == "/dev/sdy"
@@ -177,38 +166,17 @@ fn use_through_one_path_blocks_the_other() {
 fn a_permit_claims_every_path() {
     let tree = two_paths("eui.01\n", "wwid");
     // The whole drive, or the partition at the same offset; not its sibling.
-    for (minor, beside) in [
-        (400, "sdy"),
-        (500, "sdz"),
-        (401, "sdy1"),
-        (402, "sdy2"),
-        (501, "sdz1"),
-    ] {
-        assert_eq!(
-            tree.claimed(minor, &[]),
-            (vec![], vec![beside.to_owned()]),
-            "{minor}"
-        );
+    for (minor, beside) in [(400, "sdy"), (500, "sdz"), (401, "sdy1"), (402, "sdy2"), (501, "sdz1")]
+    {
+        assert_eq!(tree.claimed(minor, &[]), (vec![], vec![beside.to_owned()]), "{minor}");
         // A program that holds the other path and is in no table.
-        let elsewhere = RefusalReason::ClaimedElsewhere {
-            device: format!("/dev/{beside}"),
-        };
-        assert_eq!(
-            tree.claimed(minor, &[beside]),
-            (vec![elsewhere], vec![]),
-            "{minor}"
-        );
+        let elsewhere = RefusalReason::ClaimedElsewhere { device: format!("/dev/{beside}") };
+        assert_eq!(tree.claimed(minor, &[beside]), (vec![elsewhere], vec![]), "{minor}");
     }
     // A known mount is listed once.
-    tree.file(
-        "proc/self/mountinfo",
-        "30 1 8:500 / /data rw - ext4 /dev/sdy rw\n",
-    );
+    tree.file("proc/self/mountinfo", "30 1 8:500 / /data rw - ext4 /dev/sdy rw\n");
     let (reasons, _) = tree.claimed(400, &["sdy"]);
-    assert!(
-        matches!(&reasons[..], [RefusalReason::Mounted { .. }]),
-        "{reasons:?}"
-    );
+    assert!(matches!(&reasons[..], [RefusalReason::Mounted { .. }]), "{reasons:?}");
     // A path of native NVMe multipathing has no device node.
     tree.file("proc/self/mountinfo", "");
     tree.file("sys/devices/y/block/sdy/hidden", "1\n");
@@ -216,10 +184,7 @@ fn a_permit_claims_every_path() {
     // Otherwise a path that cannot be opened blocks the drive.
     fs::remove_file(tree.dir.path().join("sys/devices/y/block/sdy/hidden")).unwrap();
     let root = SystemRoot::at(tree.dir.path());
-    let subject = Subject::Block(DeviceNumber {
-        major: 8,
-        minor: 400,
-    });
+    let subject = Subject::Block(DeviceNumber { major: 8, minor: 400 });
     let reasons = examine(&root, &subject, "it", &mut Vec::new());
     assert!(
         matches!(&reasons[..], [RefusalReason::Unchecked { what, .. }] if what.contains("/dev/sdy")),
@@ -231,10 +196,7 @@ fn a_permit_claims_every_path() {
 fn other_drives_are_not_paths() {
     for wwid in ["eui.02\n", "\n"] {
         let tree = two_paths(wwid, "wwid");
-        tree.file(
-            "proc/self/mountinfo",
-            "30 1 8:500 / /data rw - ext4 /dev/sdy rw\n",
-        );
+        tree.file("proc/self/mountinfo", "30 1 8:500 / /data rw - ext4 /dev/sdy rw\n");
         assert_eq!(tree.reasons(400), [], "{wwid:?}");
     }
 }
@@ -243,10 +205,7 @@ fn other_drives_are_not_paths() {
 fn a_file_system_on_the_whole_drive_blocks_its_partitions() {
     let tree = Tree::new();
     // As in btrfs: a separate device number, and the device as source.
-    tree.file(
-        "proc/self/mountinfo",
-        "30 1 0:55 / /data rw - btrfs /dev/sdz rw\n",
-    );
+    tree.file("proc/self/mountinfo", "30 1 0:55 / /data rw - btrfs /dev/sdz rw\n");
     for (minor, device) in [(400, "it"), (401, "/dev/sdz"), (402, "/dev/sdz")] {
         let expected = RefusalReason::Mounted {
             device: device.into(),
@@ -270,10 +229,7 @@ fn holders_are_named_by_kind() {
     ];
     for (holder, uuid, what) in kinds {
         let tree = Tree::new();
-        tree.file(
-            &format!("sys/devices/x/block/sdz/sdz2/holders/{holder}"),
-            "",
-        );
+        tree.file(&format!("sys/devices/x/block/sdz/sdz2/holders/{holder}"), "");
         if let Some(uuid) = uuid {
             let dir = format!("sys/devices/virtual/block/{holder}");
             tree.file(&format!("{dir}/dev"), "252:3");
@@ -297,21 +253,13 @@ fn holders_are_named_by_kind() {
 #[test]
 fn swap_and_loops_count_through_the_drive_and_its_partitions() {
     let tree = Tree::new();
-    tree.file(
-        "proc/swaps",
-        "Filename Type Size Used Priority\n/dev/sdz2 partition 1 0 -2\n",
-    );
+    tree.file("proc/swaps", "Filename Type Size Used Priority\n/dev/sdz2 partition 1 0 -2\n");
     let loop_dir = "sys/devices/virtual/block/loop9";
     tree.node(loop_dir, "7:9");
     tree.file(&format!("{loop_dir}/loop/backing_file"), "/dev/sdz1\n");
     tree.link("sys/block/loop9", loop_dir);
     let drive = tree.reasons(400);
-    assert!(
-        drive.contains(&RefusalReason::Swap {
-            device: "/dev/sdz2".into()
-        }),
-        "{drive:?}"
-    );
+    assert!(drive.contains(&RefusalReason::Swap { device: "/dev/sdz2".into() }), "{drive:?}");
     assert!(
         drive.contains(&RefusalReason::BacksLoop {
             device: "/dev/sdz1".into(),
@@ -321,17 +269,9 @@ fn swap_and_loops_count_through_the_drive_and_its_partitions() {
     );
     assert_eq!(
         tree.reasons(401),
-        [RefusalReason::BacksLoop {
-            device: "it".into(),
-            loop_device: "loop9".into()
-        }]
+        [RefusalReason::BacksLoop { device: "it".into(), loop_device: "loop9".into() }]
     );
-    assert_eq!(
-        tree.reasons(402),
-        [RefusalReason::Swap {
-            device: "it".into()
-        }]
-    );
+    assert_eq!(tree.reasons(402), [RefusalReason::Swap { device: "it".into() }]);
 }
 
 #[test]
@@ -339,22 +279,12 @@ fn a_loop_device_over_something_unknown_counts_as_unchecked() {
     let tree = Tree::new();
     let loop_dir = "sys/devices/virtual/block/loop9";
     tree.node(loop_dir, "7:9");
-    tree.file(
-        &format!("{loop_dir}/loop/backing_file"),
-        "/nowhere/at/all (deleted)\n",
-    );
+    tree.file(&format!("{loop_dir}/loop/backing_file"), "/nowhere/at/all (deleted)\n");
     tree.link("sys/block/loop9", loop_dir);
     let root = SystemRoot::at(tree.dir.path());
-    let reasons = examine(
-        &root,
-        &Subject::Block(DeviceNumber { major: 7, minor: 9 }),
-        "it",
-        &mut Vec::new(),
-    );
-    assert!(
-        matches!(&reasons[..], [RefusalReason::Unchecked { .. }]),
-        "{reasons:?}"
-    );
+    let reasons =
+        examine(&root, &Subject::Block(DeviceNumber { major: 7, minor: 9 }), "it", &mut Vec::new());
+    assert!(matches!(&reasons[..], [RefusalReason::Unchecked { .. }]), "{reasons:?}");
 }
 
 #[test]
@@ -363,26 +293,14 @@ fn locks_and_swap_on_a_file() {
     fs::create_dir_all(tree.dir.path().join("sys/block")).unwrap();
     let image = tree.dir.path().join("image");
     fs::write(&image, "x").unwrap();
-    let Some(Subject::File { device, inode }) = subject_at(&image) else {
-        panic!("not a file")
-    };
+    let Some(Subject::File { device, inode }) = subject_at(&image) else { panic!("not a file") };
     let root = SystemRoot::at(tree.dir.path());
-    let reasons = || {
-        examine(
-            &root,
-            &Subject::File { device, inode },
-            "it",
-            &mut Vec::new(),
-        )
-    };
+    let reasons = || examine(&root, &Subject::File { device, inode }, "it", &mut Vec::new());
     assert_eq!(reasons(), []);
     let place = format!("{:02x}:{:02x}:{inode}", device.major, device.minor);
     tree.file(
         "proc/locks",
-        &format!(
-            "1: POSIX ADVISORY WRITE {} {place} 0 EOF\n",
-            std::process::id()
-        ),
+        &format!("1: POSIX ADVISORY WRITE {} {place} 0 EOF\n", std::process::id()),
     );
     assert_eq!(reasons(), [], "our own lock");
     tree.file(
@@ -392,34 +310,15 @@ fn locks_and_swap_on_a_file() {
              103\n"
         ),
     );
-    assert_eq!(
-        reasons(),
-        [RefusalReason::Locked {
-            device: "it".into(),
-            pid: None
-        }]
-    );
+    assert_eq!(reasons(), [RefusalReason::Locked { device: "it".into(), pid: None }]);
     tree.file("proc/locks", "");
-    tree.file(
-        "proc/swaps",
-        &format!("Filename\n{} file 1 0 -2\n", image.display()),
-    );
-    assert_eq!(
-        reasons(),
-        [RefusalReason::Swap {
-            device: "it".into()
-        }]
-    );
+    tree.file("proc/swaps", &format!("Filename\n{} file 1 0 -2\n", image.display()));
+    assert_eq!(reasons(), [RefusalReason::Swap { device: "it".into() }]);
 }
 
 #[test]
 fn unreadable_state_blocks_the_drive() {
-    for missing in [
-        "proc/self/mountinfo",
-        "proc/mounts",
-        "sys/block",
-        "sys/dev/block/8:400",
-    ] {
+    for missing in ["proc/self/mountinfo", "proc/mounts", "sys/block", "sys/dev/block/8:400"] {
         let tree = Tree::new();
         let path = tree.dir.path().join(missing);
         if path.is_dir() && !path.is_symlink() {

@@ -33,10 +33,7 @@ impl Machine {
         let [read, written] = device.map(|bytes| bytes / 512);
         let stat = format!("9 9 {read} 9 9 9 {written} 9 9 9 9\n");
         fs::write(self.folder.path().join("sys/block/d/stat"), stat).unwrap();
-        let io = format!(
-            "rchar: 9\nread_bytes: {}\nwrite_bytes: {}\n",
-            own[0], own[1]
-        );
+        let io = format!("rchar: 9\nread_bytes: {}\nwrite_bytes: {}\n", own[0], own[1]);
         fs::write(self.folder.path().join("proc/self/io"), io).unwrap();
     }
 }
@@ -52,11 +49,7 @@ fn what_this_process_did_not_move_others_did() {
     machine.set([1100 * MIB, 7 * MIB], [1003 * MIB, 0]);
     assert_eq!(watch.end(&machine.root), None, "all of it was its own");
     machine.set([1100 * MIB, 107 * MIB], [903 * MIB, 0]);
-    let found = OthersIo {
-        read_bytes: 100 * MIB,
-        written_bytes: 100 * MIB,
-        share_pct: 18,
-    };
+    let found = OthersIo { read_bytes: 100 * MIB, written_bytes: 100 * MIB, share_pct: 18 };
     assert_eq!(watch.end(&machine.root), Some(found));
     machine.set([1100 * MIB, 11 * MIB], [1003 * MIB, 0]);
     assert_eq!(watch.end(&machine.root), None, "four MiB may be metadata");

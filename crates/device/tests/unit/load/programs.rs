@@ -41,11 +41,7 @@ fn names_with_parentheses_are_read() {
     };
     let process = |name: &str| {
         let name = name.to_owned();
-        Some(Process {
-            name,
-            ticks: 77,
-            began: 5,
-        })
+        Some(Process { name, ticks: 77, began: 5 })
     };
     assert_eq!(of("a) b (c"), process("a) b (c"));
     assert_eq!(of("kworker/1:1-mm_percpu_wq"), process("kworker"));

@@ -55,19 +55,13 @@ fn the_endurance_log_gives_write_amplification() {
     assert_eq!(found.telemetry().nand_bytes_written, Some(128_000_000));
     let reading = found.telemetry();
     assert_eq!(
-        (
-            reading.erases_least,
-            reading.erases_most,
-            reading.bad_blocks
-        ),
+        (reading.erases_least, reading.erases_most, reading.bad_blocks),
         (Some(44), Some(45), Some((1 << 32) + 42))
     );
     let probed = probe(&mut port, ControllerContext::default()).unwrap();
     assert_eq!(probed.health, found);
     let mut lines = Vec::new();
-    facts(&probed, &mut |_, name, value| {
-        lines.push(format!("{name}: {value}"))
-    });
+    facts(&probed, &mut |_, name, value| lines.push(format!("{name}: {value}")));
     let has = |line: &str| lines.iter().any(|found| found == line);
     assert!(
         has("write amplification: 2.50 to 2.53 over its life, by the units of its counters"),
@@ -99,10 +93,7 @@ fn the_endurance_group_gives_media_bytes_and_the_rated_endurance() {
     port.controller.set_endurance_groups(1);
     let alone = port.health();
     let found = alone.endurance.unwrap();
-    assert_eq!(
-        found.media,
-        origin(CounterSource::EnduranceGroup, 1_000_000_000)
-    );
+    assert_eq!(found.media, origin(CounterSource::EnduranceGroup, 1_000_000_000));
     assert_eq!(found.media_written_bytes, 15_300_000_000_000);
     assert_eq!(found.host, origin(CounterSource::Smart, 512_000));
     assert_eq!(found.host_written_bytes, 5_120_000_000_000);
@@ -119,21 +110,11 @@ fn the_endurance_group_gives_media_bytes_and_the_rated_endurance() {
     assert_eq!(endurance.host, endurance.media);
     let (least, most) = found.write_amplification().unwrap();
     assert!(least < 3.0 && 3.0 < most, "{least} {most}");
-    assert_eq!(
-        found.telemetry().host_bytes_written,
-        Some(5_100_000_000_000)
-    );
+    assert_eq!(found.telemetry().host_bytes_written, Some(5_100_000_000_000));
     // With C0h, the rated endurance remains.
-    port.ocp = Some(
-        *OcpSmartLog::default()
-            .set_media_bytes_written(7)
-            .set_guid(OCP_GUID),
-    );
+    port.ocp = Some(*OcpSmartLog::default().set_media_bytes_written(7).set_guid(OCP_GUID));
     let found = port.health();
-    assert_eq!(
-        found.endurance.unwrap().media,
-        origin(CounterSource::OcpSmart, 1)
-    );
+    assert_eq!(found.endurance.unwrap().media, origin(CounterSource::OcpSmart, 1));
     assert_eq!(found.rated, Some(rated));
     // A group that reports neither.
     (port.ocp, port.group) = (None, Some((3, EnduranceGroupLog::default())));
@@ -167,10 +148,7 @@ fn a_vendors_log_must_agree_with_the_health_log() {
     port.controller.set_vendor_id(0x8086);
     let found = port.health();
     let endurance = found.endurance.unwrap();
-    assert_eq!(
-        endurance.media,
-        origin(CounterSource::IntelVendor, 32 << 20)
-    );
+    assert_eq!(endurance.media, origin(CounterSource::IntelVendor, 32 << 20));
     assert_eq!(endurance.media_written_bytes, 25_000 << 25);
     let (least, most) = found.write_amplification().unwrap();
     assert!(least < 2.5 && 2.5 < most, "{least} {most}");
@@ -192,8 +170,5 @@ fn a_vendors_log_must_agree_with_the_health_log() {
         health::read(&mut port, &logs).unwrap();
     }
     let requests = |lid: LogId| port.logs.iter().filter(|id| **id == lid.0).count();
-    assert_eq!(
-        (requests(LogId::VENDOR_CA), requests(LogId::OCP_SMART)),
-        (1, 1)
-    );
+    assert_eq!((requests(LogId::VENDOR_CA), requests(LogId::OCP_SMART)), (1, 1));
 }

@@ -12,9 +12,7 @@ use super::{TableController, namespace, table_controller};
 fn the_scope_of_an_erase_is_determined_before_any_command() {
     let mut port = table_controller();
     let only = |port: &mut TableController| offers(port, 1).unwrap();
-    let [format] = &only(&mut port)[..] else {
-        panic!()
-    };
+    let [format] = &only(&mut port)[..] else { panic!() };
     assert!(format.reaches_only(1));
     // A second namespace: a format still affects one.
     port.namespaces.insert(2, namespace(8));
@@ -37,8 +35,7 @@ fn the_scope_of_an_erase_is_determined_before_any_command() {
 #[test]
 fn namespaces_of_other_controllers_are_considered() {
     let all_of = |port: &mut TableController| {
-        port.controller
-            .set_sanitize_capabilities(sanicap::BLOCK_ERASE);
+        port.controller.set_sanitize_capabilities(sanicap::BLOCK_ERASE);
         let found = offers(port, 1).unwrap();
         let beyond: Vec<bool> = found.iter().map(|o| o.beyond.is_some()).collect();
         let alone: Vec<bool> = found.iter().map(|o| o.reaches_only(1)).collect();
@@ -47,11 +44,7 @@ fn namespaces_of_other_controllers_are_considered() {
     // Sanitize first, then format. Several ports to one controller hide nothing.
     let mut port = table_controller();
     port.controller.set_cmic(cmic::PORTS);
-    assert_eq!(
-        all_of(&mut port),
-        (vec![false, false], vec![true, true]),
-        "one controller"
-    );
+    assert_eq!(all_of(&mut port), (vec![false, false], vec![true, true]), "one controller");
     for several in [cmic::CONTROLLERS, cmic::VIRTUAL_FUNCTION] {
         let mut port = table_controller();
         port.controller.set_cmic(several);
@@ -60,9 +53,7 @@ fn namespaces_of_other_controllers_are_considered() {
         port.controller.set_format_attributes(0b01);
         assert_eq!(all_of(&mut port), (vec![true, true], vec![false, false]));
         // It supports the list of all namespaces but rejects it.
-        port.controller
-            .set_format_attributes(0)
-            .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
+        port.controller.set_format_attributes(0).set_oacs(oacs::FORMAT | oacs::NAMESPACES);
         port.no_allocated_list = true;
         assert_eq!(all_of(&mut port), (vec![true, false], vec![false, true]));
         // The list identifies namespaces of other controllers.
@@ -85,11 +76,9 @@ fn a_format_keeps_the_lba_format_and_falls_back_without_secure_erase() {
     let done = erase(&mut port, 1, method, &mut |_| true).unwrap();
     assert_eq!((done, done.is_complete()), (method, true));
     assert_eq!(port.formatted, [(1, 1, 1)]);
-    for status in [
-        StatusCode::INVALID_FIELD,
-        StatusCode::INVALID_OPCODE,
-        StatusCode::INVALID_FORMAT,
-    ] {
+    for status in
+        [StatusCode::INVALID_FIELD, StatusCode::INVALID_OPCODE, StatusCode::INVALID_FORMAT]
+    {
         port.no_secure_erase = Some(status);
         port.formatted.clear();
         let done = erase(&mut port, 1, method, &mut |_| true).unwrap();
@@ -118,9 +107,7 @@ fn a_format_keeps_metadata_and_protection() {
         (0x11, 0b1001, (true, 1, true)),
     ] {
         let namespace = port.namespaces.get_mut(&1).unwrap();
-        namespace
-            .set_formatted(formatted)
-            .set_protection_settings(protection);
+        namespace.set_formatted(formatted).set_protection_settings(protection);
         erase(&mut port, 1, method, &mut |_| true).unwrap();
         assert_eq!(port.kept, kept, "{formatted:#x} {protection:#b}");
         assert_eq!(port.formatted.pop(), Some((1, 1, 1)));
@@ -144,8 +131,5 @@ fn a_sanitize_is_awaited_and_reported() {
     assert!(matches!(failed, Err(EraseError::SanitizeFailed { .. })));
     port.sanitize = vec![0x8000];
     let left = erase(&mut port, 1, method, &mut |_| false);
-    assert!(
-        matches!(left, Err(EraseError::StillGoing { percent: 50, .. })),
-        "{left:?}"
-    );
+    assert!(matches!(left, Err(EraseError::StillGoing { percent: 50, .. })), "{left:?}");
 }

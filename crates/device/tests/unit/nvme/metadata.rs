@@ -4,12 +4,8 @@ use super::*;
 
 fn namespace(metadata_bytes: u16, settings: u8) -> IdentifyNamespace {
     let mut formats = IdentifyNamespace::default().lba_formats();
-    formats[0] = *LbaFormat::default()
-        .set_data_size(12)
-        .set_metadata_bytes(metadata_bytes);
-    *IdentifyNamespace::default()
-        .set_lba_formats(formats)
-        .set_protection_settings(settings)
+    formats[0] = *LbaFormat::default().set_data_size(12).set_metadata_bytes(metadata_bytes);
+    *IdentifyNamespace::default().set_lba_formats(formats).set_protection_settings(settings)
 }
 
 #[test]
@@ -26,9 +22,6 @@ fn only_formats_of_data_and_protection_information_are_taken() {
         (64, 0, "64 bytes of metadata"),
     ] {
         let error = of(metadata, settings).unwrap_err().to_string();
-        assert!(
-            error.contains(word) && error.contains("nothing was sent"),
-            "{error}"
-        );
+        assert!(error.contains(word) && error.contains("nothing was sent"), "{error}");
     }
 }

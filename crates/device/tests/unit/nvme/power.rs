@@ -25,10 +25,7 @@ fn the_current_power_state_can_be_selected_without_support_for_changes() {
     Commands::to(&mut port).set_power_state(1).unwrap();
     let error = Commands::to(&mut port).set_power_state(0).unwrap_err();
     assert!(error.refused(), "{error}");
-    assert!(
-        error.to_string().contains("Feature Not Changeable"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("Feature Not Changeable"), "{error}");
 }
 
 #[test]
@@ -39,12 +36,7 @@ fn the_initial_power_state_is_restored_through_an_operational_one() {
     let mut states = port.controller.descriptors();
     states[3].set_non_operational(true);
     port.controller.set_power_states(3).set_descriptors(states);
-    for (before, wanted) in [
-        (0, vec![2, 0]),
-        (2, vec![]),
-        (1, vec![2, 0, 1]),
-        (3, vec![2, 0, 3]),
-    ] {
+    for (before, wanted) in [(0, vec![2, 0]), (2, vec![]), (1, vec![2, 0, 1]), (3, vec![2, 0, 3])] {
         port.features.insert(FeatureId::POWER_MANAGEMENT.0, before);
         port.set.clear();
         let found = Found::of(&mut port).unwrap();

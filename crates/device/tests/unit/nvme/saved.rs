@@ -28,19 +28,14 @@ fn controller(serial: &str) -> IdentifyController {
         .set_entry_latency_us(7)
         .set_active_power(780)
         .set_active_power_scale(2);
-    states[1]
-        .set_max_power(500)
-        .set_max_power_scale(true)
-        .set_non_operational(true);
+    states[1].set_max_power(500).set_max_power_scale(true).set_non_operational(true);
     of.set_descriptors(states);
     of
 }
 
 fn namespace() -> IdentifyNamespace {
     let mut of = IdentifyNamespace::default();
-    of.set_size_blocks(1_953_525_168)
-        .set_capacity_blocks(1_953_525_168)
-        .set_used_blocks(1000);
+    of.set_size_blocks(1_953_525_168).set_capacity_blocks(1_953_525_168).set_used_blocks(1000);
     of.set_eui64([0, 0x25, 0x38, 1, 2, 3, 4, 5]);
     let mut formats = of.lba_formats();
     formats[0].set_data_size(9).set_relative_performance(2);
@@ -116,10 +111,7 @@ fn binary_dumps_and_json_say_the_same() {
     let json = read_files(&[("a", id), ("b", ns), ("c", log)]).unwrap();
     assert_eq!(binary, json);
     assert!(binary.has_identity && binary.has_health);
-    assert_eq!(
-        (json.model.as_str(), json.serial.as_str()),
-        ("MODEL 1TB", "S1")
-    );
+    assert_eq!((json.model.as_str(), json.serial.as_str()), ("MODEL 1TB", "S1"));
     assert_eq!(json.capacity_bytes, 1_000_204_886_016);
     let probe = json.nvme.unwrap();
     assert_eq!(probe.health.composite_c, 28);
@@ -134,9 +126,7 @@ fn binary_dumps_and_json_say_the_same() {
 #[test]
 fn media_writes_of_the_open_compute_log() {
     let mut log = OcpSmartLog::default();
-    log.set_media_bytes_written(3 << 40)
-        .set_free_percent(80)
-        .set_guid(OCP_GUID);
+    log.set_media_bytes_written(3 << 40).set_free_percent(80).set_guid(OCP_GUID);
     log.set_bad_user_high(1);
     let mut smart = smart();
     smart.set_data_units_written(2_097_152);
@@ -151,10 +141,7 @@ fn media_writes_of_the_open_compute_log() {
     assert_eq!(binary, json);
     let endurance = json.nvme.unwrap().health.endurance.unwrap();
     assert_eq!(endurance.media_written_bytes, 3 << 40);
-    assert_eq!(
-        (endurance.bad_blocks, endurance.free_blocks_pct),
-        (Some(1 << 32), Some(80))
-    );
+    assert_eq!((endurance.bad_blocks, endurance.free_blocks_pct), (Some(1 << 32), Some(80)));
 }
 
 #[test]
@@ -185,14 +172,8 @@ fn smartctl_of_nvme_and_of_sata() {
         assert!(both.nvme.unwrap().max_transfer_bytes.is_some());
     }
     let probe = found.nvme.unwrap();
-    assert_eq!(
-        (probe.model.as_str(), probe.version.as_str()),
-        ("MODEL 1TB", "1.3")
-    );
-    assert_eq!(
-        (probe.health.composite_c, probe.thermal.critical_c),
-        (28, Some(85))
-    );
+    assert_eq!((probe.model.as_str(), probe.version.as_str()), ("MODEL 1TB", "1.3"));
+    assert_eq!((probe.health.composite_c, probe.thermal.critical_c), (28, Some(85)));
     assert_eq!(probe.health.sensors_c, [(1, 33), (2, 28)]);
     assert_eq!(probe.health.written_bytes, 1_474_968_593 * 512_000);
     assert_eq!(probe.namespaces[0].size_bytes, 1_953_525_168 * 512);
@@ -210,10 +191,7 @@ fn parts_and_strangers() {
     assert_eq!(found.nvme.unwrap().health.percentage_used, 7);
     let (one, two) = (controller("S1"), controller("S2"));
     let mixed = read_files(&[("one", one.as_bytes()), ("two", two.as_bytes())]);
-    assert!(
-        matches!(mixed, Err(SavedError::OtherDrive { .. })),
-        "{mixed:?}"
-    );
+    assert!(matches!(mixed, Err(SavedError::OtherDrive { .. })), "{mixed:?}");
     for (content, reason) in [
         (&b"abc"[..], "3 bytes"),
         (b"{", "EOF"),
@@ -221,31 +199,15 @@ fn parts_and_strangers() {
         (b"", "0 bytes"),
     ] {
         let error = read_files(&[("x", content)]).unwrap_err().to_string();
-        assert!(
-            error.contains(reason) && error.contains("nvme id-ctrl"),
-            "{error}"
-        );
+        assert!(error.contains(reason) && error.contains("nvme id-ctrl"), "{error}");
     }
 }
 
 /// Any JSON of known keys is read or refused, without a panic.
 #[test]
 fn senseless_values() {
-    for key in [
-        "mn",
-        "nsze",
-        "data_units_written",
-        "model_name",
-        "Physical media units written",
-    ] {
-        for value in [
-            json!(null),
-            json!(-1),
-            json!(1e300),
-            json!("0xzz"),
-            json!([[]]),
-            json!({}),
-        ] {
+    for key in ["mn", "nsze", "data_units_written", "model_name", "Physical media units written"] {
+        for value in [json!(null), json!(-1), json!(1e300), json!("0xzz"), json!([[]]), json!({})] {
             let report = json!({
                 key: value, "psds": value, "lbafs": value, "ieee": value, "eui64": value,
                 "nvme_namespaces": [value], "nvme_smart_health_information_log": {"temperature": value},

@@ -209,10 +209,7 @@ fn a_single_namespace_is_sanitized() {
 fn the_performed_erase_is_reported() {
     let mut fixture = Fixture::new(&[1]);
     let purged = fixture.purge(PurgeHow::Format, &[]).unwrap().unwrap();
-    assert_eq!(
-        (purged.how, purged.complete),
-        ("formatted with user data erase", true)
-    );
+    assert_eq!((purged.how, purged.complete), ("formatted with user data erase", true));
     fixture.port.no_secure_erase = true;
     let purged = fixture.purge(PurgeHow::Format, &[]).unwrap().unwrap();
     assert_eq!(
@@ -245,24 +242,12 @@ fn other_namespaces_are_erased_only_if_named_and_unused() {
     let mut fixture = Fixture::new(&[1, 2]);
     // The best method does not affect the other namespace.
     fixture.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
-    fixture.refused(
-        PurgeHow::Sanitize,
-        &["S1"],
-        &["/dev/nvme0n1", "nvme0n2", "--destroy nvme0n2"],
-    );
+    fixture.refused(PurgeHow::Sanitize, &["S1"], &["/dev/nvme0n1", "nvme0n2", "--destroy nvme0n2"]);
     // The name of another namespace does not confirm it.
-    fixture.refused(
-        PurgeHow::Sanitize,
-        &["S1", "nvme0n3", "/dev/nvme0n2"],
-        &["--destroy nvme0n2"],
-    );
+    fixture.refused(PurgeHow::Sanitize, &["S1", "nvme0n3", "/dev/nvme0n2"], &["--destroy nvme0n2"]);
     assert!(fixture.asked.borrow().is_empty(), "not named by --destroy");
     fixture.mounted = Some("nvme0n2");
-    fixture.refused(
-        PurgeHow::Sanitize,
-        &["S1", "nvme0n2"],
-        &["/dev/nvme0n2", "mounted", "/data"],
-    );
+    fixture.refused(PurgeHow::Sanitize, &["S1", "nvme0n2"], &["/dev/nvme0n2", "mounted", "/data"]);
     fixture.mounted = None;
     fixture.done(PurgeHow::Sanitize, &["S1", "nvme0n2"], "sanitize", ALL);
     assert_eq!(*fixture.asked.borrow(), ["nvme0n2", "nvme0n2"]);
@@ -289,25 +274,13 @@ fn a_format_of_all_namespaces_needs_the_permissions_of_a_sanitize() {
 fn a_namespace_without_a_block_device_cannot_be_permitted() {
     // Attached elsewhere, or nowhere: in the controller's list and not in sysfs.
     let mut fixture = Fixture::new(&[1, 2]);
-    fixture
-        .port
-        .controller
-        .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
+    fixture.port.controller.set_oacs(oacs::FORMAT | oacs::NAMESPACES);
     fixture.port.allocated = vec![1, 2, 7];
-    for words in [
-        &["S1"][..],
-        &["S1", "nvme0n2"],
-        &["S1", "nvme0n2", "nvme0n7"],
-    ] {
+    for words in [&["S1"][..], &["S1", "nvme0n2"], &["S1", "nvme0n2", "nvme0n7"]] {
         fixture.refused(
             PurgeHow::Sanitize,
             words,
-            &[
-                "namespace 7",
-                "attached here",
-                "nothing was erased",
-                "--how discard",
-            ],
+            &["namespace 7", "attached here", "nothing was erased", "--how discard"],
         );
     }
     fixture.done(PurgeHow::Best, &["S1"], "format 1", ALONE);
@@ -334,21 +307,14 @@ fn namespaces_private_to_other_controllers_are_not_erased() {
     }
     assert_eq!(fixture.purge(PurgeHow::Best, &["S1"]), Ok(None));
     // A controller that lists all namespaces of the subsystem is sufficient.
-    fixture
-        .port
-        .controller
-        .set_oacs(oacs::FORMAT | oacs::NAMESPACES);
+    fixture.port.controller.set_oacs(oacs::FORMAT | oacs::NAMESPACES);
     fixture.done(PurgeHow::Sanitize, &["S1"], "sanitize", ALONE);
 }
 
 #[test]
 fn an_unsupported_command_is_reported() {
     let mut fixture = Fixture::new(&[1]);
-    fixture
-        .port
-        .controller
-        .set_sanitize_capabilities(0)
-        .set_oacs(0);
+    fixture.port.controller.set_sanitize_capabilities(0).set_oacs(0);
     for how in [PurgeHow::Sanitize, PurgeHow::Format] {
         fixture.refused(how, &["S1"], &["does not support"]);
     }

@@ -52,16 +52,10 @@ const OTHERS: [u8; 20] = *b"S2                  ";
 fn no_power_state_is_chosen_or_restored_on_another_drives_controller() {
     let mut info = DriveInfo::new(DriveKind::Block, "/dev/nvme0n1", "nvme0n1", 1 << 30);
     info.serial = "S1".to_owned();
-    let world = Rc::new(RefCell::new(World {
-        serial: OTHERS,
-        power: 3,
-    }));
+    let world = Rc::new(RefCell::new(World { serial: OTHERS, power: 3 }));
     let port = || Port(Rc::clone(&world));
     let foreign = |answer: Result<(), CommandError>| {
-        assert!(
-            matches!(answer, Err(CommandError::OtherDrive { .. })),
-            "{answer:?}"
-        );
+        assert!(matches!(answer, Err(CommandError::OtherDrive { .. })), "{answer:?}");
     };
     foreign(Chosen::over(&info, port()).map(|_| ()));
     world.borrow_mut().serial = OWN;

@@ -23,10 +23,7 @@ fn only_passthrough_jobs_open_the_generic_device() {
         namespaces: Vec::new(),
     });
     for passthru in [false, true] {
-        let mode = OpenMode {
-            passthru,
-            ..OpenMode::default()
-        };
+        let mode = OpenMode { passthru, ..OpenMode::default() };
         let OpenTarget::Real { open, .. } = session.acquire(mode).unwrap() else {
             panic!("a file is a real drive");
         };

@@ -5,11 +5,7 @@ fn probed(name: &str, settings: &[(&str, &str)]) -> Option<Result<Box<Probe>, Se
     for (key, value) in settings {
         options.set(key, value).unwrap();
     }
-    probe(
-        &format!("sim:{name}"),
-        &Profile::builtin(name).unwrap(),
-        &options,
-    )
+    probe(&format!("sim:{name}"), &Profile::builtin(name).unwrap(), &options)
 }
 
 #[test]

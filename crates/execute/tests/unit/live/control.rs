@@ -55,14 +55,8 @@ fn no_cell_is_begun_that_could_end_too_late_or_after_the_request_to_end() {
     control.end_by(1100);
     assert_eq!(control.not_begun(minute, 1039), None);
     assert_eq!(control.not_begun(minute, 1040), Some(NotBegun::TooLong));
-    assert_eq!(
-        control.not_begun(Nanos::ZERO, 1100),
-        Some(NotBegun::TooLong)
-    );
-    assert_eq!(
-        control.not_begun(Nanos(u64::MAX), 0),
-        Some(NotBegun::TooLong)
-    );
+    assert_eq!(control.not_begun(Nanos::ZERO, 1100), Some(NotBegun::TooLong));
+    assert_eq!(control.not_begun(Nanos(u64::MAX), 0), Some(NotBegun::TooLong));
     control.end_after_cell();
     assert_eq!(control.not_begun(Nanos::ZERO, 0), Some(NotBegun::Asked));
 }

@@ -4,32 +4,21 @@ use super::*;
 
 fn state() -> DriveFigures {
     DriveFigures {
-        identity: DriveSnapshot {
-            simulated: true,
-            ..DriveSnapshot::default()
-        },
+        identity: DriveSnapshot { simulated: true, ..DriveSnapshot::default() },
         ..DriveFigures::default()
     }
 }
 
 fn cell(id: &str) -> Cell {
     Cell {
-        plan: CellPlan {
-            id: id.to_owned(),
-            drives: vec![0],
-            ..CellPlan::default()
-        },
+        plan: CellPlan { id: id.to_owned(), drives: vec![0], ..CellPlan::default() },
         ..Cell::default()
     }
 }
 
 /// An interval with this number of reads of 4 KiB, each of so many nanoseconds.
 fn reads(start_ms: u64, end_ms: u64, ios: u64, latency_ns: u64) -> Interval {
-    let mut counts = OpInterval {
-        ios,
-        bytes: ios * 4096,
-        ..OpInterval::default()
-    };
+    let mut counts = OpInterval { ios, bytes: ios * 4096, ..OpInterval::default() };
     (0..ios).for_each(|_| counts.latency.record(Nanos(latency_ns)));
     Interval {
         index: u32::try_from(start_ms / 1000).unwrap(),
@@ -92,11 +81,7 @@ fn a_new_cell_begins_without_figures_and_time_goes_on() {
     state.interval(&reads(0, 1000, 100, 1000), Nanos::from_secs(1));
     state.cell_ended(false, Nanos::from_secs(1));
     assert_eq!(state.snapshot().phase, Phase::Waiting);
-    assert_eq!(
-        state.snapshot().read.iops,
-        100.0,
-        "shown until the next cell"
-    );
+    assert_eq!(state.snapshot().read.iops, 100.0, "shown until the next cell");
     state.cell_started(1, &cell("b"), None, Nanos::from_secs(1));
     let now = state.snapshot();
     assert_eq!(now.read.iops, 0.0);
@@ -132,10 +117,7 @@ fn cells_at_the_same_time_are_shown_as_the_first_with_its_others() {
     state.interval(&reads(0, 1000, 50, 1000), Nanos::ZERO);
     let now = state.snapshot();
     let cell = now.cell.unwrap();
-    assert_eq!(
-        (cell.id.as_str(), cell.title.as_str()),
-        ("a", "with 2 other jobs")
-    );
+    assert_eq!((cell.id.as_str(), cell.title.as_str()), ("a", "with 2 other jobs"));
     assert_eq!(now.read.iops, 150.0);
     assert!(state.watch_to_evaluate(Nanos::from_secs(60)).is_none());
     // The next cell alone has its own title again.

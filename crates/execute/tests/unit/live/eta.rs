@@ -21,10 +21,7 @@ fn on_a_steady_machine_the_time_left_only_falls() {
 #[test]
 fn a_machine_that_slows_down_is_believed() {
     let mut eta = Eta::default();
-    assert_eq!(
-        eta.update(Nanos::ZERO, Nanos::from_secs(100)),
-        Nanos::from_secs(100)
-    );
+    assert_eq!(eta.update(Nanos::ZERO, Nanos::from_secs(100)), Nanos::from_secs(100));
     let later = eta.update(Nanos::from_secs(10), Nanos::from_secs(150));
     assert_eq!(later, Nanos::from_secs(150));
 }

@@ -50,10 +50,6 @@ fn only_the_last_minutes_are_kept() {
     let seconds = history.to_vec();
     assert_eq!(seconds.len(), KEPT_SECONDS);
     assert!((seconds[0].iops() - 1.0).abs() < 1e-6);
-    history.add(contribution(
-        u64::MAX / 1_000_000 - 1000,
-        u64::MAX / 1_000_000,
-        5,
-    ));
+    history.add(contribution(u64::MAX / 1_000_000 - 1000, u64::MAX / 1_000_000, 5));
     assert!(history.to_vec().len() <= KEPT_SECONDS);
 }

@@ -14,11 +14,7 @@ fn context(random: bool) -> CellContext {
 
 /// A second of writes of 128 KiB at a rate.
 fn second(index: u32, mib: u64) -> Interval {
-    let counts = OpInterval {
-        ios: mib * 8,
-        bytes: mib * MIB,
-        ..OpInterval::default()
-    };
+    let counts = OpInterval { ios: mib * 8, bytes: mib * MIB, ..OpInterval::default() };
     Interval {
         index,
         ramp: false,
@@ -63,10 +59,7 @@ fn a_lasting_fall_after_some_gigabytes_is_a_full_cache() {
 fn a_throttle_status_of_the_drive_counts_at_once() {
     let mut watch = Watch::new(context(false));
     write(&mut watch, [1000; 3]);
-    watch.telemetry(&Telemetry {
-        throttled: Some(true),
-        ..Telemetry::default()
-    });
+    watch.telemetry(&Telemetry { throttled: Some(true), ..Telemetry::default() });
     assert_eq!(watch.condition().unwrap().label, "thermal throttling");
 }
 
@@ -77,15 +70,9 @@ fn a_long_cell_is_kept_whole_in_bounded_memory() {
     let intervals = &watch.cell.intervals;
     assert!(intervals.len() <= KEPT_INTERVALS && intervals.len() > KEPT_INTERVALS / 4);
     assert_eq!(intervals[0].sample.start, Nanos::ZERO);
-    assert_eq!(
-        intervals.last().unwrap().sample.end,
-        Nanos::from_secs(10_000)
-    );
+    assert_eq!(intervals.last().unwrap().sample.end, Nanos::from_secs(10_000));
     let bytes: u64 = intervals.iter().map(|i| i.sample.bytes()).sum();
-    assert_eq!(
-        bytes,
-        (0..10_000).map(|i| (1000 + i % 3) * MIB).sum::<u64>()
-    );
+    assert_eq!(bytes, (0..10_000).map(|i| (1000 + i % 3) * MIB).sum::<u64>());
     for pair in intervals.windows(2) {
         assert_eq!(pair[0].sample.end, pair[1].sample.start);
     }
@@ -94,10 +81,7 @@ fn a_long_cell_is_kept_whole_in_bounded_memory() {
 #[test]
 fn late_shares_add_to_their_interval_and_the_ramp_is_left_out() {
     let mut watch = Watch::new(context(false));
-    watch.interval(&Interval {
-        ramp: true,
-        ..second(0, 100)
-    });
+    watch.interval(&Interval { ramp: true, ..second(0, 100) });
     watch.interval(&second(1, 100));
     watch.interval(&second(1, 50));
     assert_eq!(watch.cell.intervals.len(), 1);

@@ -13,14 +13,8 @@ fn every_row_of_the_files_is_converted() {
         assert_eq!(with.count(), count, "{drive}");
     }
     let optane = &published_figures("intel-optane-p4800x")[1];
-    assert_eq!(
-        (optane.numjobs, optane.iodepth, optane.bs_bytes),
-        (4, 4, 4096)
-    );
-    assert_eq!(
-        (optane.latency_us["p99.999"], optane.latency_us["p50"]),
-        (81.0, 25.0)
-    );
+    assert_eq!((optane.numjobs, optane.iodepth, optane.bs_bytes), (4, 4, 4096));
+    assert_eq!((optane.latency_us["p99.999"], optane.latency_us["p50"]), (81.0, 25.0));
     assert!((optane.mib_per_s - 584_800.0 / 256.0).abs() < 1e-6);
     let [hour] = published_figures("plextor-m8pe-gn").try_into().unwrap();
     assert_eq!(hour.mib_per_s, 12_000.0 / 256.0);

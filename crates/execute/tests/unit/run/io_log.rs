@@ -25,10 +25,7 @@ fn written(shares: &[Interval]) -> (Vec<u64>, Vec<u64>) {
     let mut log = IoLog {
         file: BufWriter::new(File::create(&path).unwrap()),
         path: path.clone(),
-        files: vec![JoinedPart {
-            name: "drive".to_owned(),
-            ..JoinedPart::default()
-        }],
+        files: vec![JoinedPart { name: "drive".to_owned(), ..JoinedPart::default() }],
         later: Vec::new(),
         end: Nanos::ZERO,
         written: Nanos::ZERO,
@@ -40,9 +37,7 @@ fn written(shares: &[Interval]) -> (Vec<u64>, Vec<u64>) {
     let number = |word: &str| word.parse::<u64>().unwrap();
     let reads: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
     let reads = reads.iter().filter(|words| words.len() == 5);
-    reads
-        .map(|words| (number(words[0]) / 1000, number(words[3]) / 4096))
-        .unzip()
+    reads.map(|words| (number(words[0]) / 1000, number(words[3]) / 4096)).unzip()
 }
 
 /// A thread that hands over its share late, after others have gone on, is in its place; after more

@@ -4,11 +4,7 @@ use assay_units::Op;
 use super::*;
 
 fn second(index: u32, latency_ns: u64) -> Interval {
-    let mut counts = OpInterval {
-        ios: 1,
-        bytes: 4096,
-        ..OpInterval::default()
-    };
+    let mut counts = OpInterval { ios: 1, bytes: 4096, ..OpInterval::default() };
     counts.latency.record(Nanos(latency_ns));
     Interval {
         index,
@@ -34,13 +30,7 @@ fn sums_of_minutes_lose_nothing() {
     recorded.extend(minutes.end());
     let places: Vec<(u32, u64, u64)> = recorded
         .iter()
-        .map(|(_, sum)| {
-            (
-                sum.index,
-                sum.start.0 / 1_000_000_000,
-                sum.end.0 / 1_000_000_000,
-            )
-        })
+        .map(|(_, sum)| (sum.index, sum.start.0 / 1_000_000_000, sum.end.0 / 1_000_000_000))
         .collect();
     assert_eq!(places, [(0, 0, 60), (1, 60, 120), (2, 120, 150)]);
     recorded.iter().for_each(|(_, sum)| by_minute.add(sum));
@@ -61,10 +51,7 @@ fn a_late_share_keeps_its_minute() {
 #[test]
 fn readings_are_kept_each_minute_and_when_the_drive_throttles() {
     let mut minutes = Minutes::default();
-    let reading = |throttled| Telemetry {
-        throttled: Some(throttled),
-        ..Telemetry::default()
-    };
+    let reading = |throttled| Telemetry { throttled: Some(throttled), ..Telemetry::default() };
     let kept: Vec<u64> = (0..180)
         .filter(|&s| minutes.keeps(0, Nanos::from_secs(s), &reading((70..75).contains(&s))))
         .collect();
@@ -74,10 +61,7 @@ fn readings_are_kept_each_minute_and_when_the_drive_throttles() {
 #[test]
 fn the_load_of_the_host_is_the_mean_of_its_minute() {
     let mut minutes = Minutes::default();
-    let load = |user_pct| HostLoad {
-        user_pct,
-        ..HostLoad::default()
-    };
+    let load = |user_pct| HostLoad { user_pct, ..HostLoad::default() };
     assert_eq!(minutes.host(load(10.0)), None);
     assert_eq!(minutes.host(load(30.0)), None);
     minutes.interval(0, &second(60, 1000));

@@ -5,12 +5,7 @@ use assay_suite::expand::Preconditioning;
 
 fn cell(step: &str, kind: CellKind) -> Cell {
     Cell {
-        plan: CellPlan {
-            step: step.to_owned(),
-            kind,
-            drives: vec![0],
-            ..CellPlan::default()
-        },
+        plan: CellPlan { step: step.to_owned(), kind, drives: vec![0], ..CellPlan::default() },
         ..Cell::default()
     }
 }
@@ -28,10 +23,7 @@ fn leaving(last: bool) -> Cell {
 }
 
 fn wanting() -> Cell {
-    Cell {
-        needs_state: Some("random".to_owned()),
-        ..cell("measure", CellKind::Measure)
-    }
+    Cell { needs_state: Some("random".to_owned()), ..cell("measure", CellKind::Measure) }
 }
 
 fn done(preconditions: &mut Preconditions, cell: &Cell, well: bool) -> bool {

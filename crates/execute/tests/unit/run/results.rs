@@ -5,11 +5,8 @@ use super::*;
 
 /// (data seed, verify seed) of the cell of this name, on drive 0.
 fn seeds(id: &str, kind: TargetKind, verify: bool) -> (u64, Option<u64>) {
-    let options = JobOptions {
-        rw: Some("write".into()),
-        verify: Some(verify),
-        ..JobOptions::default()
-    };
+    let options =
+        JobOptions { rw: Some("write".into()), verify: Some(verify), ..JobOptions::default() };
     let properties = TargetProperties {
         placement_handles: 0,
         atomic: None,
@@ -30,10 +27,7 @@ fn seeds(id: &str, kind: TargetKind, verify: bool) -> (u64, Option<u64>) {
 fn no_two_cells_write_the_same_data() {
     let simulated = |id, verify| seeds(id, TargetKind::Simulated, verify);
     assert_eq!(simulated("a/write", true), simulated("a/write", true));
-    let (first, second) = (
-        simulated("a/write", true),
-        simulated("a/write/round=2", true),
-    );
+    let (first, second) = (simulated("a/write", true), simulated("a/write/round=2", true));
     assert_ne!(first.0, second.0);
     assert_ne!(first.1, second.1);
     assert_eq!(simulated("a/write", false).1, None);

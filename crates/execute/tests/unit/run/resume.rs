@@ -35,9 +35,7 @@ fn a_superseded_state_is_needed_only_by_remaining_cells() {
         resume.finished.insert(id.to_owned(), Vec::new());
     }
     assert!(!resume.is_superseded(&plan, 0), "it is the latest");
-    resume
-        .finished
-        .insert("fill-otherwise".to_owned(), Vec::new());
+    resume.finished.insert("fill-otherwise".to_owned(), Vec::new());
     assert!(resume.is_superseded(&plan, 0));
     assert!(!resume.is_superseded(&plan, 2));
     // A failed cell is measured again and needs the state.
@@ -53,10 +51,7 @@ fn a_superseded_state_is_needed_only_by_remaining_cells() {
 fn an_interrupted_cell_may_have_written_more_than_journaled() {
     let (record, part) = (
         CellRecord {
-            plan: CellPlan {
-                idle_ns: 5_000_000_000,
-                ..CellPlan::default()
-            },
+            plan: CellPlan { idle_ns: 5_000_000_000, ..CellPlan::default() },
             state: CellState::Unfinished,
             drives: Vec::new(),
             host: Vec::new(),
@@ -84,11 +79,7 @@ fn an_interrupted_cell_may_have_written_more_than_journaled() {
         },
     );
     let cell = cell("writes", None, None);
-    let seen = part(&[
-        (0, Op::Write, 100),
-        (0, Op::Read, 9000),
-        (1, Op::Write, 300),
-    ]);
+    let seen = part(&[(0, Op::Write, 100), (0, Op::Read, 9000), (1, Op::Write, 300)]);
     let wrote = possible_writes(&record, &cell, &seen);
     assert_eq!((wrote.journaled_bytes, wrote.unjournaled_bytes), (400, 900));
     assert_eq!(wrote.max_duration, Nanos::from_secs(5 + 2 + 3 + 10));

@@ -3,18 +3,11 @@ use assay_stats::steady::SteadyRule;
 use super::*;
 
 fn rounds() -> RoundCriterion {
-    RoundCriterion {
-        rule: SteadyRule::default(),
-        dwell: 0,
-        figure: TrackingVariable::Iops,
-    }
+    RoundCriterion { rule: SteadyRule::default(), dwell: 0, figure: TrackingVariable::Iops }
 }
 
 fn fio(text: &str) -> RoundCriterion {
-    RoundCriterion {
-        rule: SteadyRule::from_fio(text, 5).unwrap().1,
-        ..rounds()
-    }
+    RoundCriterion { rule: SteadyRule::from_fio(text, 5).unwrap().1, ..rounds() }
 }
 
 fn by_round(values: &[Option<f64>]) -> Vec<(u32, Option<f64>)> {
@@ -37,10 +30,7 @@ fn five_equal_rounds_are_steady_and_four_are_not() {
 
 #[test]
 fn a_dwell_requires_further_rounds() {
-    let dwelling = RoundCriterion {
-        dwell: 2,
-        ..rounds()
-    };
+    let dwelling = RoundCriterion { dwell: 2, ..rounds() };
     let six = evaluate(&dwelling, by_round(&[Some(100.0); 6]));
     assert!(!six.achieved);
     assert!(six.rule.contains("2 further rounds"), "{}", six.rule);

@@ -60,10 +60,7 @@ fn only_a_probe_that_has_not_ended_is_not_steady() {
         for &rate in rates {
             write(&mut course, watched, 0.02, rate);
         }
-        Stopped {
-            written: Some((watched, [(0, course)].into())),
-            ..Stopped::default()
-        }
+        Stopped { written: Some((watched, [(0, course)].into())), ..Stopped::default() }
     };
     let falling = [1000.0, 800.0, 600.0, 500.0, 400.0, 300.0];
     assert!(stopped(PROBE, &falling).is_not_steady(0));
@@ -76,9 +73,7 @@ fn only_a_probe_that_has_not_ended_is_not_steady() {
 /// With these write amplifications after 1.1 areas; whether it ended at a level rate.
 fn counted(course: &mut WriteCourse, factors: &[(u32, f64)]) -> bool {
     let (mut host, mut media) = (0, 0.0);
-    let parts = factors
-        .iter()
-        .flat_map(|&(parts, factor)| (0..parts).map(move |_| factor));
+    let parts = factors.iter().flat_map(|&(parts, factor)| (0..parts).map(move |_| factor));
     parts.into_iter().any(|factor| {
         course.add_counters(PASS, host, media as u64);
         let ended = write(course, PASS, 0.01, 1000.0);
@@ -93,10 +88,7 @@ fn a_pass_ends_where_the_counters_show_collection_that_the_rate_does_not() {
     assert!(!counted(&mut course, &[(120, 1.0)]));
     assert!(course.warning(PASS).is_some(), "nothing fell");
     let mut course = WriteCourse::default();
-    assert!(
-        counted(&mut course, &[(120, 2.0), (5, 4.5)]),
-        "twice the usual"
-    );
+    assert!(counted(&mut course, &[(120, 2.0), (5, 4.5)]), "twice the usual");
     assert_eq!(course.warning(PASS), None);
     let (_, spare_pct) = course.values(PASS)[0];
     assert!((13.0..18.0).contains(&spare_pct), "{spare_pct}");

@@ -18,10 +18,7 @@ fn content(folder: &Path) -> Vec<(String, String)> {
 }
 
 fn pairs(files: &[(&str, &str)]) -> Vec<(String, String)> {
-    files
-        .iter()
-        .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()))
-        .collect()
+    files.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
 }
 
 #[test]
@@ -34,11 +31,7 @@ fn a_partition_is_created_exchanged_and_removed() {
     assert_eq!(content(&target), pairs(&[("x", "1"), ("y", "1")]));
     put(&staging(root).unwrap(), &[("x", "2")]);
     install(root, &target).unwrap();
-    assert_eq!(
-        content(&target),
-        pairs(&[("x", "2")]),
-        "a file that is no longer there"
-    );
+    assert_eq!(content(&target), pairs(&[("x", "2")]), "a file that is no longer there");
     remove(root, &target).unwrap();
     assert_eq!(names(root).unwrap(), Vec::<String>::new());
 }

@@ -28,22 +28,10 @@ fn priorities_and_working_sets_are_meant() {
     for (text, expected) in [
         ("prio=8", "from 0 to 7"),
         ("prioclass=4", "from 0 to 3"),
-        (
-            "dedupe_percentage=30\ndedupe_mode=working_set",
-            "needs size=",
-        ),
-        (
-            "cmdprio_percentage=20",
-            "ioengine=psync gives its I/Os no priority",
-        ),
-        (
-            "ioengine=libaio\ncmdprio_percentage=20\ncmdprio_bssplit=4k/10",
-            "exclude one another",
-        ),
-        (
-            "ioengine=libaio\ncmdprio_bssplit=4k/60/1/2:4k/50",
-            "at most 100 percent",
-        ),
+        ("dedupe_percentage=30\ndedupe_mode=working_set", "needs size="),
+        ("cmdprio_percentage=20", "ioengine=psync gives its I/Os no priority"),
+        ("ioengine=libaio\ncmdprio_percentage=20\ncmdprio_bssplit=4k/10", "exclude one another"),
+        ("ioengine=libaio\ncmdprio_bssplit=4k/60/1/2:4k/50", "at most 100 percent"),
     ] {
         let error = converted(&format!("[a]\nrw=write\n{text}\n"), Some("/dev/x")).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");
@@ -52,11 +40,7 @@ fn priorities_and_working_sets_are_meant() {
 
 #[test]
 fn what_is_verified_at_a_time_is_no_more_than_a_write() {
-    let of = |more: &str| {
-        line(&format!(
-            "[a]\nfilename=/dev/x\nrw=write\nverify=md5\n{more}\n"
-        ))
-    };
+    let of = |more: &str| line(&format!("[a]\nfilename=/dev/x\nrw=write\nverify=md5\n{more}\n"));
     assert!(of("bs=512\nverify_interval=1m").contains("--verify_interval 512"));
     assert!(of("bs=1m\nverify_interval=512").contains("--verify_interval 512"));
 }
@@ -69,10 +53,7 @@ fn what_fio_refuses_is_refused() {
         ("zonesize=64k\nzonemode=none", "zonesize needs zonemode"),
         ("zonemode=strided", "needs zonesize"),
         ("fill_device=1", "give size="),
-        (
-            "size=64k\ndedupe_percentage=50\ndedupe_mode=working_set",
-            "0 blocks of 4096 bytes",
-        ),
+        ("size=64k\ndedupe_percentage=50\ndedupe_mode=working_set", "0 blocks of 4096 bytes"),
     ] {
         let error = converted(&format!("[a]\nrw=write\n{text}\n"), None).unwrap_err();
         assert!(error.to_string().contains(expected), "{error}");

@@ -34,10 +34,7 @@ impl Machine {
         let Some(Phase::Running { suite }) = self.phase(&serial).cloned() else {
             return;
         };
-        let stopping = self
-            .drives
-            .get_mut(&serial)
-            .and_then(|drive| drive.stopping.take());
+        let stopping = self.drives.get_mut(&serial).and_then(|drive| drive.stopping.take());
         match stopping {
             // Another attempt holds the claim.
             Some(end @ DriveEnd::Fenced { .. }) => return self.set(&serial, Phase::Ended(end)),
@@ -74,10 +71,7 @@ impl Machine {
                 true => "the next cell could end after the plan's `until`",
                 false => "assay run was interrupted on its host",
             };
-            DriveEnd::Interrupted {
-                why: why.to_owned(),
-                requeue: false,
-            }
+            DriveEnd::Interrupted { why: why.to_owned(), requeue: false }
         });
         self.release(serial, end);
     }
@@ -89,10 +83,7 @@ impl Machine {
         };
         drive.io_errors[suite] += 1;
         let errors = drive.io_errors[suite];
-        self.actions.push_back(Action::CountIoError {
-            serial: serial.clone(),
-            suite,
-        });
+        self.actions.push_back(Action::CountIoError { serial: serial.clone(), suite });
         if self.stop_reason().is_some() {
             self.next_suite(serial);
         } else if errors >= limit {

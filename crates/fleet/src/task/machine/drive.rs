@@ -82,10 +82,7 @@ pub(super) fn task_status(ends: &[&DriveEnd], end_signal: bool) -> u8 {
     match end_signal {
         true if ends.iter().any(is_left) => 4,
         true => 130,
-        false => ORDER
-            .into_iter()
-            .find(|status| statuses.contains(status))
-            .unwrap_or(0),
+        false => ORDER.into_iter().find(|status| statuses.contains(status)).unwrap_or(0),
     }
 }
 

@@ -145,11 +145,7 @@ pub enum Action {
     /// Make the folder of a suite ready.
     Prepare { serial: Serial, suite: usize },
     /// Start `assay run`.
-    Start {
-        serial: Serial,
-        suite: usize,
-        resume: bool,
-    },
+    Start { serial: Serial, suite: usize, resume: bool },
     /// SIGUSR1 to `assay run`.
     StopAfterCell { serial: Serial },
     /// End `assay run` at once.
@@ -157,24 +153,12 @@ pub enum Action {
     /// Record an attempt that ended with an I/O error of the host.
     CountIoError { serial: Serial, suite: usize },
     /// Ship the complete folder and record the outcome. Does not wait.
-    Seal {
-        serial: Serial,
-        suite: usize,
-        outcome: SuiteOutcome,
-    },
+    Seal { serial: Serial, suite: usize, outcome: SuiteOutcome },
     /// Ship what there is of all suites, record the state of the claim, then report
     /// [`Event::Released`].
-    Release {
-        serial: Serial,
-        state: ClaimState,
-        reason: Option<String>,
-    },
+    Release { serial: Serial, state: ClaimState, reason: Option<String> },
     /// Report [`Event::TimerFired`] after this time.
-    SetTimer {
-        serial: Serial,
-        timer: u64,
-        after: Duration,
-    },
+    SetTimer { serial: Serial, timer: u64, after: Duration },
     /// Look for a lost drive; report [`Event::Looked`].
     LookFor { serial: Serial },
     /// The task is done.

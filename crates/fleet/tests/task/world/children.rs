@@ -33,11 +33,7 @@ impl World {
             Ok(folder) => Event::Prepared { serial, folder },
             Err(error) => {
                 assert!(error.is_temporary(), "{error}");
-                Event::PrepareFailed {
-                    serial,
-                    why: error.to_string(),
-                    is_temporary: true,
-                }
+                Event::PrepareFailed { serial, why: error.to_string(), is_temporary: true }
             }
         }
     }
@@ -71,10 +67,7 @@ impl World {
         }
         let writer = match resume {
             true => RunWriter::resume(&folder).map(|(writer, run)| {
-                let left = run
-                    .cells
-                    .iter()
-                    .filter(|cell| cell.state != CellState::Finished);
+                let left = run.cells.iter().filter(|cell| cell.state != CellState::Finished);
                 (writer, left.map(|cell| cell.plan.id.clone()).collect())
             }),
             false => {
@@ -130,27 +123,12 @@ impl World {
             return;
         }
         let cell = child.left.pop_front().unwrap();
-        let start = Entry::CellStart {
-            cell: cell.clone(),
-            at: at(),
-        };
-        let finish = Entry::CellFinish {
-            cell: cell.clone(),
-            at: at(),
-            results: Vec::new(),
-        };
+        let start = Entry::CellStart { cell: cell.clone(), at: at() };
+        let finish = Entry::CellFinish { cell: cell.clone(), at: at(), results: Vec::new() };
         writer.append(&start).unwrap();
         writer.append(&finish).unwrap();
-        let folder = child
-            .folder
-            .file_name()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned();
-        *self
-            .finished
-            .entry((child.serial.clone(), folder, cell))
-            .or_default() += 1;
+        let folder = child.folder.file_name().unwrap().to_string_lossy().into_owned();
+        *self.finished.entry((child.serial.clone(), folder, cell)).or_default() += 1;
         child.writer = Some(writer);
     }
 

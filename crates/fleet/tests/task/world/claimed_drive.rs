@@ -52,22 +52,17 @@ impl World {
                 let sources = sources.collect();
                 self.tasks[index].sources.insert(serial.clone(), sources);
                 let orders = VecDeque::new();
-                let held = Held {
-                    claimed_drive,
-                    orders,
-                };
+                let held = Held { claimed_drive, orders };
                 self.tasks[index].held.insert(serial.clone(), held);
                 Event::Claimed { serial, suites }
             }
             Err(TakeError::Finished(serial, state)) => Event::AlreadyFinished { serial, state },
-            Err(error) if error.is_temporary() => Event::ClaimFailed {
-                serial,
-                why: error.to_string(),
-            },
-            Err(error @ TakeError::TwoHosts { .. }) => Event::Refused {
-                serial,
-                why: error.to_string(),
-            },
+            Err(error) if error.is_temporary() => {
+                Event::ClaimFailed { serial, why: error.to_string() }
+            }
+            Err(error @ TakeError::TwoHosts { .. }) => {
+                Event::Refused { serial, why: error.to_string() }
+            }
             Err(error) => panic!("{error}"),
         }
     }
@@ -107,21 +102,12 @@ impl World {
             Ok(()) => true,
             Err(error) if error.is_temporary() => false,
             Err(error) => {
-                assert!(
-                    matches!(error, TakeError::Claim(ClaimError::Fenced { .. })),
-                    "{error}"
-                );
+                assert!(matches!(error, TakeError::Claim(ClaimError::Fenced { .. })), "{error}");
                 let held = task.held.remove(serial);
                 let orders = held.map(|held| held.orders).unwrap_or_default();
                 let (serial, why) = (serial.clone(), error.to_string());
-                task.inbox.push_back(Event::Fenced {
-                    serial: serial.clone(),
-                    why,
-                });
-                if orders
-                    .iter()
-                    .any(|order| matches!(order, Order::Release(..)))
-                {
+                task.inbox.push_back(Event::Fenced { serial: serial.clone(), why });
+                if orders.iter().any(|order| matches!(order, Order::Release(..))) {
                     task.inbox.push_back(Event::Released { serial });
                 }
                 false
@@ -143,9 +129,9 @@ impl World {
                         Ok(())
                     }
                     Order::Seal(suite, outcome) => claimed_drive.seal(*suite, *outcome),
-                    Order::Count(suite, total) => claimed_drive
-                        .count_io_error(*suite, *total)
-                        .map_err(TakeError::from),
+                    Order::Count(suite, total) => {
+                        claimed_drive.count_io_error(*suite, *total).map_err(TakeError::from)
+                    }
                     Order::Release(state, reason) => {
                         claimed_drive.release(*state, reason.as_deref())
                     }

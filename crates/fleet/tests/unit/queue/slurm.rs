@@ -64,10 +64,7 @@ fn sbatch_gets_options_a_fixed_script_and_arguments() {
     assert!(host.ends_with(&format!("{end}{JOB_SCRIPT}")), "{host}");
     queue.submit(&job(Some("S 1"))).unwrap();
     let drive = log(folder.path());
-    assert!(
-        drive.contains("\n--gres=nvme:S_201:1\n") && !drive.contains("--nodelist"),
-        "{drive}"
-    );
+    assert!(drive.contains("\n--gres=nvme:S_201:1\n") && !drive.contains("--nodelist"), "{drive}");
     assert!(drive.contains("\n--serial\nS 1\n"), "{drive}");
 }
 
@@ -97,23 +94,13 @@ fn jobs_are_found_by_name() {
 17|R|h4|None|a | name with | separators
 ";
     let jobs = parse_squeue(lines, &plan()).unwrap();
-    let found: Vec<_> = jobs
-        .iter()
-        .map(|job| (job.id.as_str(), job.state))
-        .collect();
+    let found: Vec<_> = jobs.iter().map(|job| (job.id.as_str(), job.state)).collect();
     assert_eq!(
         found,
-        [
-            ("12", JobState::Waiting),
-            ("13", JobState::Running),
-            ("14_[3-9]", JobState::Ending)
-        ]
+        [("12", JobState::Waiting), ("13", JobState::Running), ("14_[3-9]", JobState::Ending)]
     );
     assert_eq!(jobs[0].reason.as_deref(), Some("Priority"));
-    assert_eq!(
-        (jobs[1].host.as_deref(), jobs[1].reason.as_deref()),
-        (Some("h2"), None)
-    );
+    assert_eq!((jobs[1].host.as_deref(), jobs[1].reason.as_deref()), (Some("h2"), None));
     assert!(parse_squeue("slurm_load_jobs error\n", &plan()).is_err());
 }
 
@@ -126,11 +113,7 @@ fn failures_say_what_happened() {
         missing.starts_with("cannot start squeue: ") && missing.contains("--here"),
         "{missing}"
     );
-    fake(
-        folder.path(),
-        "sbatch",
-        "echo 'sbatch: error: invalid partition' >&2; exit 1",
-    );
+    fake(folder.path(), "sbatch", "echo 'sbatch: error: invalid partition' >&2; exit 1");
     let refused = queue.submit(&job(None)).unwrap_err().to_string();
     assert_eq!(
         refused,
@@ -139,18 +122,9 @@ fn failures_say_what_happened() {
     );
     fake(folder.path(), "sbatch", "echo Submitted");
     let other = queue.submit(&job(None)).unwrap_err().to_string();
-    assert!(
-        other.starts_with("sbatch printed \"Submitted\", which is not a job id"),
-        "{other}"
-    );
+    assert!(other.starts_with("sbatch printed \"Submitted\", which is not a job id"), "{other}");
     fake(folder.path(), "squeue", "kill -9 $$");
-    assert!(
-        queue
-            .list(&plan())
-            .unwrap_err()
-            .to_string()
-            .contains("signal: 9")
-    );
+    assert!(queue.list(&plan()).unwrap_err().to_string().contains("signal: 9"));
     fake(
         folder.path(),
         "scancel",
@@ -163,17 +137,8 @@ fn failures_say_what_happened() {
     queue.reboot(&HostName::parse("h1").unwrap()).unwrap();
     let log = std::fs::read_to_string(folder.path().join("scontrol.log")).unwrap();
     assert_eq!(log, "reboot\nasap\nnextstate=resume\nh1\n");
-    let without_rack = JobSpec {
-        rack: None,
-        ..job(None)
-    };
-    assert!(
-        queue
-            .submit(&without_rack)
-            .unwrap_err()
-            .to_string()
-            .contains("--rack NAME")
-    );
+    let without_rack = JobSpec { rack: None, ..job(None) };
+    assert!(queue.submit(&without_rack).unwrap_err().to_string().contains("--rack NAME"));
 }
 
 proptest! {

@@ -98,10 +98,7 @@ struct Sides {
 
 impl Default for Sides {
     fn default() -> Sides {
-        Sides {
-            total: Finder::new(TOTAL),
-            rates: Finder::new(RATES),
-        }
+        Sides { total: Finder::new(TOTAL), rates: Finder::new(RATES) }
     }
 }
 

@@ -54,10 +54,7 @@ fn the_layout_on_the_medium_is_fixed() {
     let bytes = header.encode();
     assert_eq!(&bytes[..8], b"ASSAYBLK");
     assert_eq!(bytes[8..16], [1, 0, 64, 0, 1, 0, 0, 0]);
-    assert_eq!(
-        bytes[16..24],
-        [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]
-    );
+    assert_eq!(bytes[16..24], [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11]);
     assert_eq!(bytes[24..32], [0, 0, 0x10, 0, 0, 0, 0, 0]);
     assert_eq!(bytes[32..40], [3, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(bytes[40..48], [0, 0x10, 0, 0, 0, 0, 0, 0]);

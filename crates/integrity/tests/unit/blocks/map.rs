@@ -115,16 +115,8 @@ fn only_whole_blocks_inside_the_region_are_taken() {
         (8192, 5 * 4096),
         (u64::MAX - 4095, 4096),
     ] {
-        assert_eq!(
-            map.begin_write(offset, len),
-            Begin::Outside,
-            "{offset} {len}"
-        );
-        assert_eq!(
-            map.begin_read(offset, len),
-            Begin::Outside,
-            "{offset} {len}"
-        );
+        assert_eq!(map.begin_write(offset, len), Begin::Outside, "{offset} {len}");
+        assert_eq!(map.begin_read(offset, len), Begin::Outside, "{offset} {len}");
         map.finish_write(offset, len, true);
         map.finish_read(offset, len);
     }
@@ -151,10 +143,7 @@ fn readers_have_a_limit_and_block_writers() {
 #[test]
 fn generations_wrap_to_one() {
     let top = MAX_GENERATION as u32;
-    assert_eq!(
-        (next_generation(0), next_generation(1), next_generation(top)),
-        (1, 2, 1)
-    );
+    assert_eq!((next_generation(0), next_generation(1), next_generation(top)), (1, 2, 1));
     assert!(is_older(1, 2) && !is_older(2, 1) && !is_older(2, 2) && !is_older(0, 2));
     assert!(
         is_older(MAX_GENERATION, 1)
@@ -162,20 +151,11 @@ fn generations_wrap_to_one() {
             && !is_older(1, MAX_GENERATION)
     );
     assert!(!is_older(u64::MAX, 5));
-    assert_eq!(
-        (earlier_generation(3, 2), earlier_generation(3, 3)),
-        (Some(1), None)
-    );
+    assert_eq!((earlier_generation(3, 2), earlier_generation(3, 3)), (Some(1), None));
 }
 
 #[test]
 fn impossible_sizes_are_errors() {
-    assert!(matches!(
-        GenerationMap::new(0, 1 << 63, 512),
-        Err(VerifyError::MapTooLarge { .. })
-    ));
-    assert!(matches!(
-        GenerationMap::new(0, 1 << 63, 1000),
-        Err(VerifyError::BadInterval { .. })
-    ));
+    assert!(matches!(GenerationMap::new(0, 1 << 63, 512), Err(VerifyError::MapTooLarge { .. })));
+    assert!(matches!(GenerationMap::new(0, 1 << 63, 1000), Err(VerifyError::BadInterval { .. })));
 }

@@ -34,10 +34,7 @@ fn noise(len: usize, seed: u64) -> Vec<u8> {
 
 fn unjudged(report: &VerifyReport) -> Vec<(&'static str, u64)> {
     let reasons = report.not_judged();
-    reasons
-        .iter()
-        .map(|(reason, n)| (reason.name(), *n))
-        .collect()
+    reasons.iter().map(|(reason, n)| (reason.name(), *n)).collect()
 }
 
 /// Writes of several jobs, sizes and programs, trims and writes that were cut off: the content that
@@ -69,10 +66,7 @@ fn faultless(seed: u64, writes: u32) -> Vec<u8> {
         };
         if rng.below(4) == 0 {
             // Killed: sectors of the write, in any order, did not reach the drive.
-            for (old, new) in medium[range.clone()]
-                .chunks(512)
-                .zip(content.chunks_mut(512))
-            {
+            for (old, new) in medium[range.clone()].chunks(512).zip(content.chunks_mut(512)) {
                 if rng.below(2) == 0 {
                     new.copy_from_slice(old);
                 }
@@ -150,10 +144,7 @@ fn blocks_of_several_jobs_are_intact() {
     // Asked for one of them, the other is not judged.
     let report = report_of(&bytes, Some(1));
     assert_eq!((report.intact_blocks, report.findings()), (8, 0));
-    assert_eq!(
-        (unjudged(&report), report.seed()),
-        (vec![("other_job", 64)], Some(1))
-    );
+    assert_eq!((unjudged(&report), report.seed()), (vec![("other_job", 64)], Some(1)));
 }
 
 /// An image that was copied to another offset, or a partition read through its drive.
@@ -169,10 +160,7 @@ fn blocks_that_all_belong_elsewhere_are_not_judged() {
 
 #[test]
 fn what_no_verifying_job_wrote_is_not_judged() {
-    assert_eq!(
-        unjudged(&report_of(&noise(AREA, 3), None)),
-        [("other_data", 16)]
-    );
+    assert_eq!(unjudged(&report_of(&noise(AREA, 3), None)), [("other_data", 16)]);
     assert_eq!(unjudged(&report_of(&vec![0; AREA], None)), [("zeroes", 16)]);
     let long = stamped(5, 8192, 1);
     let report = report_of(&long[..4096], None);
@@ -204,10 +192,7 @@ fn a_damaged_header_before_all_intact_blocks_is_found() {
             assert_eq!(unjudged(&report), [], "byte {at}");
             assert_eq!(report.count(MismatchClass::Corrupt), 1, "byte {at}");
             let found = report.first_findings()[0];
-            assert_eq!(
-                found.offset_bytes,
-                START + (at / UNIT as usize * UNIT as usize) as u64
-            );
+            assert_eq!(found.offset_bytes, START + (at / UNIT as usize * UNIT as usize) as u64);
             assert_eq!(report.intact_blocks, (AREA / UNIT as usize) as u64 - 1);
         }
     }

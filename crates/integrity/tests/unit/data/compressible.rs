@@ -11,10 +11,8 @@ fn data(ratio: f64, len: usize) -> Vec<u8> {
 
 /// The ratio that zstd at level 3 gets when every `piece` is compressed on its own.
 fn zstd_ratio(bytes: &[u8], piece: usize) -> f64 {
-    let compressed: usize = bytes
-        .chunks(piece)
-        .map(|p| zstd::bulk::compress(p, 3).unwrap().len())
-        .sum();
+    let compressed: usize =
+        bytes.chunks(piece).map(|p| zstd::bulk::compress(p, 3).unwrap().len()).sum();
     bytes.len() as f64 / compressed as f64
 }
 
@@ -45,10 +43,7 @@ fn compresses_by_the_ratio_at_every_scale() {
         for piece in [4096, 65_536, 1 << 20] {
             let found = zstd_ratio(&bytes, piece);
             let error = found / ratio - 1.0;
-            assert!(
-                error.abs() < tolerance,
-                "R = {ratio}: {found:.3} in pieces of {piece}"
-            );
+            assert!(error.abs() < tolerance, "R = {ratio}: {found:.3} in pieces of {piece}");
         }
     }
 }
@@ -59,10 +54,7 @@ fn every_block_is_compressible() {
     for ratio in [1.5, 2.0, 4.0, 10.0] {
         for block in data(ratio, 1 << 20).chunks(4096) {
             let found = zstd_ratio(block, 4096);
-            assert!(
-                (found / ratio - 1.0).abs() < 0.3,
-                "R = {ratio}: a block of {found:.2}"
-            );
+            assert!((found / ratio - 1.0).abs() < 0.3, "R = {ratio}: a block of {found:.2}");
         }
     }
 }
@@ -78,14 +70,9 @@ fn every_sector_has_redundancy_of_its_own() {
                 (5..=507).any(|i| sector[..i + 4].windows(5).any(|w| *w == sector[i..i + 5]));
             assert!(repeats, "R = {ratio}: a sector without any repetition");
             let mut seen = [false; 256];
-            sector
-                .iter()
-                .for_each(|&byte| seen[usize::from(byte)] = true);
+            sector.iter().for_each(|&byte| seen[usize::from(byte)] = true);
             let kinds = seen.iter().filter(|&&s| s).count();
-            assert!(
-                kinds >= 16,
-                "R = {ratio}: a sector of only {kinds} different bytes"
-            );
+            assert!(kinds >= 16, "R = {ratio}: a sector of only {kinds} different bytes");
             assert!(
                 ratio < 2.0 || zstd_ratio(sector, 512) > 1.2,
                 "R = {ratio}: a sector that does not compress"

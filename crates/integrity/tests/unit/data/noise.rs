@@ -51,23 +51,16 @@ fn noise_is_noise() {
             assert!(deviation < 5.0 * 158.1, "key {key:#x}: {count} of {WORDS}");
         }
         let expected = 8.0 * WORDS as f64 / 256.0;
-        let chi2: f64 = bytes
-            .iter()
-            .map(|&n| (f64::from(n) - expected).powi(2) / expected)
-            .sum();
+        let chi2: f64 = bytes.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
         // 255 degrees of freedom: mean 255, standard deviation 22.6.
-        assert!(
-            chi2 < 255.0 + 5.0 * 22.6,
-            "key {key:#x}: chi-squared {chi2}"
-        );
+        assert!(chi2 < 255.0 + 5.0 * 22.6, "key {key:#x}: chi-squared {chi2}");
     }
 }
 
 #[test]
 fn neighbouring_keys_are_uncorrelated() {
-    let words: BTreeSet<u64> = (0..64)
-        .flat_map(|key| (0..256).map(move |i| Noise::new(key).word(i)))
-        .collect();
+    let words: BTreeSet<u64> =
+        (0..64).flat_map(|key| (0..256).map(move |i| Noise::new(key).word(i))).collect();
     assert_eq!(words.len(), 64 * 256);
     assert_ne!(Noise::stream(1, "a"), Noise::stream(1, "b"));
 }

@@ -16,10 +16,7 @@ fn kernels_agree() {
         assert!(follows(&previous, &next) && portable_follows(&previous, &next));
         for at in 0..BLOCK_BYTES {
             next[at] ^= 1 << (at % 8);
-            assert!(
-                !follows(&previous, &next) && !portable_follows(&previous, &next),
-                "{at}"
-            );
+            assert!(!follows(&previous, &next) && !portable_follows(&previous, &next), "{at}");
             next[at] ^= 1 << (at % 8);
         }
     }

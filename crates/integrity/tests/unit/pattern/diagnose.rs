@@ -190,19 +190,9 @@ proptest! {
 
 #[test]
 fn blank_chunks_are_zero_or_ones() {
-    assert_eq!(
-        seen(1, 512, &[0; CHUNK_BYTES]),
-        Some(Diagnosis::Whole(DataOrigin::Zero))
-    );
-    assert_eq!(
-        seen(1, 512, &[0xff; CHUNK_BYTES]),
-        Some(Diagnosis::Whole(DataOrigin::Ones))
-    );
-    assert_eq!(
-        seen(1, 512, &[0; 100]),
-        Some(Diagnosis::Whole(DataOrigin::Zero)),
-        "a partial beat"
-    );
+    assert_eq!(seen(1, 512, &[0; CHUNK_BYTES]), Some(Diagnosis::Whole(DataOrigin::Zero)));
+    assert_eq!(seen(1, 512, &[0xff; CHUNK_BYTES]), Some(Diagnosis::Whole(DataOrigin::Ones)));
+    assert_eq!(seen(1, 512, &[0; 100]), Some(Diagnosis::Whole(DataOrigin::Zero)), "a partial beat");
     assert_eq!(seen(1, 512, &[]), None);
 }
 
@@ -210,18 +200,12 @@ fn blank_chunks_are_zero_or_ones() {
 #[test]
 fn a_wrong_seed_covers_the_whole_stream() {
     let (right, wrong) = (Pattern::new(1), 2);
-    let context = DiagnosisContext {
-        pattern: right,
-        chunk_bytes: CHUNK_BYTES as u64,
-        chunks: CHUNKS,
-    };
+    let context =
+        DiagnosisContext { pattern: right, chunk_bytes: CHUNK_BYTES as u64, chunks: CHUNKS };
     let at = |seed, first_beat| (first_beat, made(seed, first_beat, CHUNK_BYTES));
     let reports = |chunk: &(u64, Vec<u8>), other: Option<&(u64, Vec<u8>)>| {
         let [chunk, other] = [Some(chunk), other].map(|seen| {
-            seen.map(|(first_beat, bytes)| ReadChunk {
-                first_beat: *first_beat,
-                bytes,
-            })
+            seen.map(|(first_beat, bytes)| ReadChunk { first_beat: *first_beat, bytes })
         });
         diagnose(&context, &chunk.unwrap(), other.as_ref()).unwrap()
     };
@@ -234,11 +218,7 @@ fn a_wrong_seed_covers_the_whole_stream() {
     assert_eq!(reports(&first, Some(&at(1, 512))), stale);
     assert_eq!(reports(&first, Some(&at(3, 512))), stale);
     assert_eq!(reports(&later, None), stale);
-    assert_eq!(
-        reports(&later, Some(&at(wrong, 1024))),
-        stale,
-        "the beginning was not seen"
-    );
+    assert_eq!(reports(&later, Some(&at(wrong, 1024))), stale, "the beginning was not seen");
 }
 
 /// Too many runs, or unknown for too long: counted, in bounded time.
@@ -248,28 +228,13 @@ fn a_mess_is_corrupt() {
     for beat in bytes.chunks_mut(5 * BEAT_BYTES) {
         beat[..BEAT_BYTES].fill(0);
     }
-    let corrupt = |beats| {
-        Some(Diagnosis::Corrupt {
-            first_beat: 512,
-            beats,
-        })
-    };
+    let corrupt = |beats| Some(Diagnosis::Corrupt { first_beat: 512, beats });
     assert_eq!(seen(1, 512, &bytes), corrupt(CHUNK_BEATS.div_ceil(5)));
     let mut noise = vec![0; 4096 * BEAT_BYTES];
     assay_units::Rng::new(5).fill(&mut noise);
     assert_eq!(seen(1, 512, &noise), corrupt(4096));
-    let context = DiagnosisContext {
-        pattern: Pattern::new(1),
-        chunk_bytes: 0,
-        chunks: u64::MAX,
-    };
-    let chunk = ReadChunk {
-        first_beat: u64::MAX,
-        bytes: &noise[..16],
-    };
+    let context = DiagnosisContext { pattern: Pattern::new(1), chunk_bytes: 0, chunks: u64::MAX };
+    let chunk = ReadChunk { first_beat: u64::MAX, bytes: &noise[..16] };
     let reports = diagnose(&context, &chunk, None);
-    assert!(
-        matches!(reports, Some(Diagnosis::Corrupt { beats: 1, .. })),
-        "{reports:?}"
-    );
+    assert!(matches!(reports, Some(Diagnosis::Corrupt { beats: 1, .. })), "{reports:?}");
 }

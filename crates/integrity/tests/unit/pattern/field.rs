@@ -35,24 +35,13 @@ fn power(base: u128, mut exponent: u128) -> u128 {
 /// all elements but zero, each of them has an inverse, p is irreducible and x generates the field.
 #[test]
 fn the_polynomial_is_primitive() {
-    let primes: [u128; 9] = [
-        3,
-        5,
-        17,
-        257,
-        641,
-        65_537,
-        274_177,
-        6_700_417,
-        67_280_421_310_721,
-    ];
+    let primes: [u128; 9] = [3, 5, 17, 257, 641, 65_537, 274_177, 6_700_417, 67_280_421_310_721];
     let product = primes.iter().try_fold(1_u128, |a, &q| a.checked_mul(q));
     assert_eq!(product, Some(u128::MAX), "2^128 - 1 = the product");
     for q in primes {
         // Trial division; the largest root is 8.2 million.
-        let is_prime = (2..)
-            .take_while(|d| d * d <= q as u64)
-            .all(|d| !(q as u64).is_multiple_of(d));
+        let is_prime =
+            (2..).take_while(|d| d * d <= q as u64).all(|d| !(q as u64).is_multiple_of(d));
         assert!(is_prime, "{q}");
         assert_ne!(power(2, u128::MAX / q), 1, "{q}");
     }
@@ -76,14 +65,8 @@ fn network(r: u128) -> u128 {
     ];
     (0..128_usize).fold(0_u128, |next, i| {
         let moved = |by: usize| i.checked_sub(by).map_or(0, bit);
-        let wrapped = |by: usize| {
-            i.checked_sub(by)
-                .and_then(|j| over.get(j).copied())
-                .unwrap_or(0)
-        };
-        let wire = [0, 1, 2, 7]
-            .iter()
-            .fold(0, |wire, &by| wire ^ moved(by) ^ wrapped(by));
+        let wrapped = |by: usize| i.checked_sub(by).and_then(|j| over.get(j).copied()).unwrap_or(0);
+        let wire = [0, 1, 2, 7].iter().fold(0, |wire, &by| wire ^ moved(by) ^ wrapped(by));
         next | wire << i
     })
 }

@@ -39,10 +39,7 @@ fn the_whole_range_is_searched() {
 fn the_location_in_another_seed_is_found() {
     let other = Pattern::new(0xdead_beef);
     let beat = 37 + 256 * 70_000;
-    assert_eq!(
-        elsewhere(other.beat(beat), 37, 256, 70_001),
-        Some((other, beat))
-    );
+    assert_eq!(elsewhere(other.beat(beat), 37, 256, 70_001), Some((other, beat)));
     assert_eq!(elsewhere(other.beat(beat), 37, 256, 70_000), None);
     assert_eq!(elsewhere(other.beat(beat), 38, 256, 100), None);
     assert_eq!(elsewhere(0, 5, 256, 100), None);

@@ -18,10 +18,8 @@ use crate::controller::{Controller, NAMESPACE};
 
 /// The latest events, as many as the log has room for (Base 2.1).
 const MAX_EVENTS: usize = 63;
-pub(crate) const EVENT_TYPES: [FdpEventType; 2] = [
-    FdpEventType::NOT_FULLY_WRITTEN,
-    FdpEventType::INVALID_PLACEMENT_ID,
-];
+pub(crate) const EVENT_TYPES: [FdpEventType; 2] =
+    [FdpEventType::NOT_FULLY_WRITTEN, FdpEventType::INVALID_PLACEMENT_ID];
 
 /// `enabled` has a bit per entry of [`EVENT_TYPES`] for each handle.
 #[derive(Clone, Debug, Default)]
@@ -116,9 +114,7 @@ impl Controller {
     /// Reclaim Unit Handle Update of these identifiers (little-endian), all of which must be known.
     pub(crate) fn update_handles(&mut self, now_ns: u64, list: &[u8]) -> Result<(), StatusCode> {
         let known = self.drive.placement_handles();
-        let handles = list
-            .chunks_exact(2)
-            .map(|raw| u16::from_le_bytes([raw[0], raw[1]]));
+        let handles = list.chunks_exact(2).map(|raw| u16::from_le_bytes([raw[0], raw[1]]));
         StatusCode::INVALID_FIELD.fail_if(handles.clone().any(|handle| handle >= known))?;
         for handle in handles {
             let left = self.drive.renew_reclaim_unit(Nanos(now_ns), handle);

@@ -13,13 +13,8 @@ pub const IN_FLIGHT: u32 = 64;
 
 /// MiB/s of [`queues`] by the number of threads: one thread is limited by its processor, many lose
 /// a little between queues.
-pub const BY_THREADS: [(u32, f64); 5] = [
-    (1, 900.0),
-    (4, 1500.0),
-    (8, 1600.0),
-    (16, 1600.0),
-    (64, 1520.0),
-];
+pub const BY_THREADS: [(u32, f64); 5] =
+    [(1, 900.0), (4, 1500.0), (8, 1600.0), (16, 1600.0), (64, 1520.0)];
 
 /// The same number in flight by one thread to many, on a drive with eight I/O queues. One thread is
 /// CPU-limited.
@@ -30,10 +25,7 @@ pub fn queues() -> Run {
         let id = format!("{}/queues/numjobs={threads}", label(0));
         let mut plan = plan(&id, "queues", "Depth per queue", CellKind::Measure, &[0], w);
         plan.view = Some(CellView::Queues);
-        let shape = Shape {
-            mib_per_s,
-            ..STEADY
-        };
+        let shape = Shape { mib_per_s, ..STEADY };
         let mut cell = finished(plan, &[shape], 3);
         let result = cell.drives[0].result.as_mut().unwrap();
         result.busiest_thread_pct = Some(if threads == 1 { 99.0 } else { 40.0 });
@@ -74,19 +66,10 @@ pub fn aboard() -> Run {
     );
     plan.view = Some(CellView::Thermal);
     plan.workload.ramp_ns = 0;
-    let shape = |mib_per_s, temperature| Shape {
-        mib_per_s,
-        seconds: 150,
-        temperature,
-        ..STEADY
-    };
+    let shape = |mib_per_s, temperature| Shape { mib_per_s, seconds: 150, temperature, ..STEADY };
     let warming: fn(u64, u64) -> f64 = |s, _| (40.0 + 0.2 * s as f64).min(70.0);
     let hot: fn(u64, u64) -> f64 = |_, _| 80.0;
-    let shapes = [
-        shape(1600.0, Some(warming)),
-        shape(650.0, Some(hot)),
-        shape(900.0, None),
-    ];
+    let shapes = [shape(1600.0, Some(warming)), shape(650.0, Some(hot)), shape(900.0, None)];
     let mut cell = finished(plan, &shapes, 11);
     for (second, reading) in cell.drives[1].telemetry.iter_mut().enumerate() {
         reading.warning_time_s = Some(1000 + second as u64);

@@ -37,10 +37,7 @@ pub fn fill(drives: usize) -> Run {
                 let mut plan = plan(&id, step, step, CellKind::Measure, &[d], w);
                 plan.view = Some(CellView::Fill);
                 plan.variant = Some(variant.to_owned());
-                let shape = Shape {
-                    mib_per_s: rates[at] * shares[at],
-                    ..STEADY
-                };
+                let shape = Shape { mib_per_s: rates[at] * shares[at], ..STEADY };
                 cells.push(finished(plan, &[shape], 5));
             }
         }
@@ -53,10 +50,7 @@ pub fn fill(drives: usize) -> Run {
             let mut plan = plan(&id, "wake", title, CellKind::Measure, &[d], w);
             plan.view = Some(CellView::Wake);
             // A closed loop of one read at a time: its latency is the inverse of its rate.
-            let shape = Shape {
-                mib_per_s: 4096.0 / MIB as f64 * 1e6 / median_us,
-                ..STEADY
-            };
+            let shape = Shape { mib_per_s: 4096.0 / MIB as f64 * 1e6 / median_us, ..STEADY };
             cells.push(finished(plan, &[shape], 7));
         }
     }

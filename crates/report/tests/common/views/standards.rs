@@ -13,16 +13,7 @@ use super::{DRIVES, idle_cell, label, suite_run};
 /// SNIA's IOPS test: sizes by mixes in rounds. Drive 1 never reaches steady state.
 pub fn snia(drives: usize) -> Run {
     const MOST: u32 = 25;
-    let sizes = [
-        512,
-        4 * KIB,
-        8 * KIB,
-        16 * KIB,
-        32 * KIB,
-        64 * KIB,
-        128 * KIB,
-        MIB,
-    ];
+    let sizes = [512, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, MIB];
     let mixes = [100u8, 95, 65, 50, 35, 5, 0];
     let mut cells = Vec::new();
     let mut steady = Vec::new();
@@ -57,12 +48,7 @@ pub fn snia(drives: usize) -> Run {
                     );
                     plan.view = Some(CellView::Rounds);
                     let own = bs == 4 * KIB && mix == 0;
-                    plan.round = Some(Round {
-                        number: round,
-                        most: MOST,
-                        window: 5,
-                        tracked: own,
-                    });
+                    plan.round = Some(Round { number: round, most: MOST, window: 5, tracked: own });
                     if round > needed {
                         cells.push(skipped(plan, "steady state was reached in round 9"));
                         continue;
@@ -76,11 +62,7 @@ pub fn snia(drives: usize) -> Run {
                         course * (60.0 + 9.0 * f64::from(mix)) / (1.0 + 40_000.0 / bs as f64);
                     let cell = finished(
                         plan,
-                        &[Shape {
-                            mib_per_s,
-                            seconds: 2,
-                            ..STEADY
-                        }],
+                        &[Shape { mib_per_s, seconds: 2, ..STEADY }],
                         u64::from(round),
                     );
                     if own {
@@ -94,12 +76,8 @@ pub fn snia(drives: usize) -> Run {
         let mean = last.iter().sum::<f64>() / 5.0;
         let most = last.iter().copied().fold(f64::MIN, f64::max);
         let least = last.iter().copied().fold(f64::MAX, f64::min);
-        let slope: f64 = last
-            .iter()
-            .enumerate()
-            .map(|(i, v)| (i as f64 - 2.0) * v)
-            .sum::<f64>()
-            / 10.0;
+        let slope: f64 =
+            last.iter().enumerate().map(|(i, v)| (i as f64 - 2.0) * v).sum::<f64>() / 10.0;
         let range_pct = 100.0 * (most - least) / mean;
         steady.push(SteadyRecord {
             drive: d,
@@ -158,10 +136,7 @@ pub fn saturation(drives: usize, seconds: u64) -> Run {
                 errors: 0,
             };
             let mut cell = finished(plan, &[shape], 6);
-            cell.drives[0]
-                .telemetry
-                .iter_mut()
-                .for_each(|t| t.throttled = Some(false));
+            cell.drives[0].telemetry.iter_mut().for_each(|t| t.throttled = Some(false));
             cell
         })
         .collect();
@@ -178,23 +153,16 @@ pub fn saturation(drives: usize, seconds: u64) -> Run {
 pub fn thermal(drives: usize, seconds: u64) -> Run {
     let mut cells = Vec::new();
     for d in 0..drives {
-        for (step, title, length) in [
-            ("soak", "Soak", seconds),
-            ("recovery", "After the rest", seconds / 10),
-        ] {
+        for (step, title, length) in
+            [("soak", "Soak", seconds), ("recovery", "After the rest", seconds / 10)]
+        {
             if step == "recovery" {
                 cells.push(idle_cell(d, "rest", "Rest", 120));
             }
             let mut w = workload("randread", 128 * KIB, 4);
             w.iodepth = 8;
-            let mut plan = plan(
-                &format!("{}/{step}", label(d)),
-                step,
-                title,
-                CellKind::Soak,
-                &[d],
-                w,
-            );
+            let mut plan =
+                plan(&format!("{}/{step}", label(d)), step, title, CellKind::Soak, &[d], w);
             plan.view = Some(CellView::Thermal);
             let throttles = d % 2 == 1 && step == "soak";
             let shape = Shape {
@@ -234,30 +202,14 @@ pub fn thermal(drives: usize, seconds: u64) -> Run {
 pub fn capacity(drives: usize) -> Run {
     let mut cells = Vec::new();
     for (d, (_, _, bytes)) in DRIVES.into_iter().enumerate().take(drives) {
-        for (rw, title) in [
-            ("write", "Write the whole drive"),
-            ("read", "Verify the whole drive"),
-        ] {
+        for (rw, title) in [("write", "Write the whole drive"), ("read", "Verify the whole drive")]
+        {
             let mut w = workload(rw, MIB, 1);
             (w.runtime_ns, w.ramp_ns, w.span_bytes) = (0, 0, bytes);
-            let mut plan = plan(
-                &format!("{}/{rw}", label(d)),
-                rw,
-                title,
-                CellKind::Measure,
-                &[d],
-                w,
-            );
+            let mut plan =
+                plan(&format!("{}/{rw}", label(d)), rw, title, CellKind::Measure, &[d], w);
             plan.view = Some(CellView::Capacity);
-            let mut cell = finished(
-                plan,
-                &[Shape {
-                    mib_per_s: 480.0,
-                    seconds: 40,
-                    ..STEADY
-                }],
-                8,
-            );
+            let mut cell = finished(plan, &[Shape { mib_per_s: 480.0, seconds: 40, ..STEADY }], 8);
             if rw == "read" {
                 let blocks = bytes / MIB;
                 cell.drives[0].result.as_mut().unwrap().verify = Some(VerifySummary {
@@ -279,13 +231,7 @@ pub fn capacity(drives: usize) -> Run {
             cells.push(cell);
         }
     }
-    suite_run(
-        "capacity",
-        "Capacity",
-        "Every block written once and read back.",
-        drives,
-        cells,
-    )
+    suite_run("capacity", "Capacity", "Every block written once and read back.", drives, cells)
 }
 
 /// An open loop at shares of the closed-loop rate.
@@ -296,22 +242,8 @@ pub fn load(drives: usize) -> Run {
         let mut w = workload("randread", 4 * KIB, 4);
         w.iodepth = 32;
         let of = format!("{}/saturate/closed", label(d));
-        let whole = plan(
-            &of,
-            "saturate",
-            "What a closed loop reaches",
-            CellKind::Measure,
-            &[d],
-            w,
-        );
-        cells.push(finished(
-            whole,
-            &[Shape {
-                mib_per_s: best / 256.0,
-                ..STEADY
-            }],
-            9,
-        ));
+        let whole = plan(&of, "saturate", "What a closed loop reaches", CellKind::Measure, &[d], w);
+        cells.push(finished(whole, &[Shape { mib_per_s: best / 256.0, ..STEADY }], 9));
         for percent in [10.0, 25.0, 40.0, 55.0, 70.0, 80.0, 90.0, 95.0, 100.0, 105.0] {
             let mut w = workload("randread", 4 * KIB, 4);
             w.iodepth = 32;
@@ -324,20 +256,10 @@ pub fn load(drives: usize) -> Run {
                 w,
             );
             plan.view = Some(CellView::Load);
-            plan.load = Some(OfferedLoad {
-                of: "saturate".to_owned(),
-                percent,
-            });
+            plan.load = Some(OfferedLoad { of: "saturate".to_owned(), percent });
             let share = percent / 100.0;
             let reached = best / 256.0 * f64::min(share, 0.97);
-            let mut cell = finished(
-                plan,
-                &[Shape {
-                    mib_per_s: reached,
-                    ..STEADY
-                }],
-                10,
-            );
+            let mut cell = finished(plan, &[Shape { mib_per_s: reached, ..STEADY }], 10);
             let read = &mut cell.drives[0].result.as_mut().unwrap().read;
             let service = |times: f64| {
                 let mut l = read.latency_ns;
@@ -351,11 +273,7 @@ pub fn load(drives: usize) -> Run {
             read.service_ns = Some(service(1.0 + share));
             read.latency_ns = service(
                 (1.0 + share)
-                    * if share >= 1.0 {
-                        900.0
-                    } else {
-                        1.0 + 0.25 * share / (1.0 - share)
-                    },
+                    * if share >= 1.0 { 900.0 } else { 1.0 + 0.25 * share / (1.0 - share) },
             );
             cells.push(cell);
         }
@@ -377,22 +295,15 @@ pub fn idle_recovery(drives: usize) -> Run {
         let mut add = |step: &str, idle_s: Option<u64>, shape: Shape| {
             let mut w = workload("randwrite", 4 * KIB, 1);
             (w.iodepth, w.ramp_ns) = (32, 0);
-            w.bursts = idle_s.map(|idle_s| Bursts {
-                active_ns: 5_000_000_000,
-                idle_ns: idle_s * 1_000_000_000,
-            });
+            w.bursts = idle_s
+                .map(|idle_s| Bursts { active_ns: 5_000_000_000, idle_ns: idle_s * 1_000_000_000 });
             let id = format!("{}/{step}", label(d));
             let mut plan = plan(&id, step, step, CellKind::Measure, &[d], w);
             plan.view = Some(CellView::IdleRecovery);
             cells.push(finished(plan, &[shape], 11));
         };
         let steady = [100.0, 80.0, 120.0, 60.0, 400.0][d];
-        let shape = |course, seconds| Shape {
-            mib_per_s: steady,
-            seconds,
-            course,
-            ..STEADY
-        };
+        let shape = |course, seconds| Shape { mib_per_s: steady, seconds, course, ..STEADY };
         add("baseline-0", None, shape(|_, _| 1.0, 60));
         let recovers = d != 1;
         let short: fn(u64, u64) -> f64 = match recovers {
@@ -425,42 +336,16 @@ pub fn cross_stimulus(drives: usize) -> Run {
         let rate = [900.0, 700.0, 1500.0, 300.0, 2500.0][d];
         let again: fn(u64, u64) -> f64 = |s, n| if s < n / 3 { 0.5 } else { 1.0 };
         for (step, title, rw, bs, share, course) in [
-            (
-                "sequential",
-                "Sequential 1 MiB writes",
-                "write",
-                MIB,
-                1.0,
-                STEADY.course,
-            ),
-            (
-                "random",
-                "Random 8 KiB writes",
-                "randwrite",
-                8 * KIB,
-                0.2,
-                STEADY.course,
-            ),
-            (
-                "sequential-again",
-                "Sequential 1 MiB writes again",
-                "write",
-                MIB,
-                1.0,
-                again,
-            ),
+            ("sequential", "Sequential 1 MiB writes", "write", MIB, 1.0, STEADY.course),
+            ("random", "Random 8 KiB writes", "randwrite", 8 * KIB, 0.2, STEADY.course),
+            ("sequential-again", "Sequential 1 MiB writes again", "write", MIB, 1.0, again),
         ] {
             let mut w = workload(rw, bs, 1);
             (w.iodepth, w.ramp_ns) = (32, 0);
             let id = format!("{}/{step}", label(d));
             let mut plan = plan(&id, step, title, CellKind::Soak, &[d], w);
             plan.view = Some(CellView::CrossStimulus);
-            let shape = Shape {
-                mib_per_s: rate * share,
-                seconds: 120,
-                course,
-                ..STEADY
-            };
+            let shape = Shape { mib_per_s: rate * share, seconds: 120, course, ..STEADY };
             cells.push(finished(plan, &[shape], 12));
         }
     }
@@ -520,15 +405,8 @@ pub fn demand(drives: usize) -> Run {
             let id = format!("{}/{step}", label(d));
             let mut plan = plan(&id, step, step, CellKind::Measure, &[d], w);
             plan.view = Some(CellView::ResponseTimes);
-            plan.point = Some(PointPlan {
-                of: "grid".to_owned(),
-                which,
-            });
-            let shape = Shape {
-                mib_per_s: rate,
-                seconds: 20,
-                ..STEADY
-            };
+            plan.point = Some(PointPlan { of: "grid".to_owned(), which });
+            let shape = Shape { mib_per_s: rate, seconds: 20, ..STEADY };
             let mut cell = finished(plan, &[shape], 14);
             let values = &mut cell.drives[0].result.as_mut().unwrap().values;
             values.insert(POINT_THREADS.to_owned(), threads);

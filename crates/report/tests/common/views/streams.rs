@@ -22,20 +22,8 @@ fn stream(d: usize, rw: &str, span_bytes: u64, round: u32, most: u32) -> CellPla
     let mut w = workload(rw, CHUNK, 1);
     (w.iodepth, w.runtime_ns, w.ramp_ns, w.span_bytes) = (32, 0, 0, span_bytes);
     let id = format!("{}/streams/{span_bytes},rw={rw},round={round}", label(d));
-    let mut plan = plan(
-        &id,
-        "streams",
-        "Streams by length",
-        CellKind::Measure,
-        &[d],
-        w,
-    );
-    plan.round = Some(Round {
-        number: round,
-        most,
-        window: most,
-        tracked: false,
-    });
+    let mut plan = plan(&id, "streams", "Streams by length", CellKind::Measure, &[d], w);
+    plan.round = Some(Round { number: round, most, window: most, tracked: false });
     plan
 }
 
@@ -64,13 +52,7 @@ pub fn peak(drives: usize, repeats: u32) -> Run {
             }
         }
     }
-    suite_run(
-        "streamer-peak",
-        "Streamer, average peak",
-        "Streams by length.",
-        drives,
-        cells,
-    )
+    suite_run("streamer-peak", "Streamer, average peak", "Streams by length.", drives, cells)
 }
 
 /// The whole drive as one stream, twice; the first drive's cache is full after 20 seconds.
@@ -91,11 +73,7 @@ pub fn continuous(drives: usize) -> Run {
                         (_, false) => long,
                     },
                     seconds: 240,
-                    course: if falls {
-                        |s, _| if s < 20 { 5.0 } else { 1.0 }
-                    } else {
-                        |_, _| 1.0
-                    },
+                    course: if falls { |s, _| if s < 20 { 5.0 } else { 1.0 } } else { |_, _| 1.0 },
                     ..STEADY
                 };
                 let mut cell = finished(plan, &[shape], 8);

@@ -2,11 +2,7 @@ use super::*;
 
 #[test]
 fn panels_fill_the_height_and_do_not_touch() {
-    let panel = |share| Panel {
-        title: "IOPS",
-        log: false,
-        share,
-    };
+    let panel = |share| Panel { title: "IOPS", log: false, share };
     let layout = panels("time, s", &[panel(2.0), panel(1.0), panel(1.0)]);
     let domain = |key: &str| -> Vec<f64> {
         serde_json::from_value(layout[key]["domain"].clone()).unwrap_or_default()

@@ -3,11 +3,7 @@ use super::*;
 #[test]
 fn nines_are_where_the_axis_says() {
     // 900 of 1000 within 10 us, 99 more within 20 us, one at 50 us.
-    let curve = curve(&[
-        (Nanos(10_000), 900),
-        (Nanos(20_000), 999),
-        (Nanos(50_000), 1000),
-    ]);
+    let curve = curve(&[(Nanos(10_000), 900), (Nanos(20_000), 999), (Nanos(50_000), 1000)]);
     let expected = [(0.0, 10.0), (1.0, 20.0), (3.0, 50.0), (3.0, 50.0)];
     assert_eq!(curve.len(), expected.len());
     for (got, want) in curve.iter().zip(expected) {

@@ -16,11 +16,7 @@ fn a_cause_of_several_drives_is_listed_once() {
         evidence: "84 C".to_owned(),
     };
     let (several, one) = ([phase(0.0), phase(30.0)], [phase(5.0)]);
-    let row = |name: &str, phases| PhaseRow {
-        name: name.to_owned(),
-        drive: 0,
-        phases,
-    };
+    let row = |name: &str, phases| PhaseRow { name: name.to_owned(), drive: 0, phases };
     let rows = [row("one", &several[..]), row("two", &one)];
     let traces = strip(&rows, "y2");
     assert_eq!(traces.len(), 1);
@@ -29,10 +25,7 @@ fn a_cause_of_several_drives_is_listed_once() {
     let mut layout = json!({"yaxis": {}, "yaxis2": {"domain": [0.0, 0.4]}});
     let mut data = Vec::new();
     put(&mut layout, &mut data, &rows[..1], 400);
-    assert_eq!(
-        (data.len(), layout["shapes"].as_array().map(Vec::len)),
-        (1, Some(2))
-    );
+    assert_eq!((data.len(), layout["shapes"].as_array().map(Vec::len)), (1, Some(2)));
     let top = layout["yaxis"]["domain"][1].as_f64();
     assert!(top < layout["yaxis9"]["domain"][0].as_f64(), "{layout}");
 }

@@ -8,10 +8,7 @@ const SHA256: &str = "f6ad9b2e84c4d46d1cceef112f5ffe9185c6cf994b0ef62d3ec87abbc4
 
 #[test]
 fn the_vendored_bundle_is_the_published_one() {
-    let digest: String = Sha256::digest(BUNDLE)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let digest: String = Sha256::digest(BUNDLE).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(digest, SHA256);
     let licence = include_str!("../../../vendor/plotly-LICENSE");
     assert!(licence.contains("MIT License"), "{licence}");

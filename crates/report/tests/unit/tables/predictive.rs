@@ -21,19 +21,11 @@ fn intervals_are_in_the_common_notation() {
 
 #[test]
 fn the_basis_names_what_the_fit_knew_and_how_many_drives_tell() {
-    for situation in [
-        "another_block",
-        "another_depth",
-        "other_kinds",
-        "facts_only",
-    ] {
+    for situation in ["another_block", "another_depth", "other_kinds", "facts_only"] {
         let text = basis(&factors(situation));
         assert!(text.ends_with("; from 5 drives"), "{text}");
         assert!(!text.contains(situation), "{text}");
     }
-    let earlier = PredictiveFactors {
-        drives: 0,
-        ..factors("facts_only")
-    };
+    let earlier = PredictiveFactors { drives: 0, ..factors("facts_only") };
     assert_eq!(basis(&earlier), "from facts only");
 }

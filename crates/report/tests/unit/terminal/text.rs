@@ -21,13 +21,7 @@ proptest! {
 /// A table of one drive, a row for each pair of texts, and figures in columns that do not fit
 /// beside each other.
 fn wide(rows: &[(&str, &str)]) -> String {
-    let columns = [
-        "step",
-        "state",
-        "first figure",
-        "second figure",
-        "third figure",
-    ];
+    let columns = ["step", "state", "first figure", "second figure", "third figure"];
     let columns = columns.map(|label| Column::of(label, ""));
     let rows = rows.iter().enumerate().map(|(n, (step, state))| {
         let figure = |k: usize| TableCell::number(format!("{}", 10 * n + k));
@@ -35,12 +29,7 @@ fn wide(rows: &[(&str, &str)]) -> String {
         let cells = texts.into_iter().chain((0..3).map(figure)).collect();
         Row::new(Heading::plain("a drive"), cells)
     });
-    let table = Table::of_drives(
-        "Steps".to_owned(),
-        columns.to_vec(),
-        rows.collect(),
-        Vec::new(),
-    );
+    let table = Table::of_drives("Steps".to_owned(), columns.to_vec(), rows.collect(), Vec::new());
     let mut page = TextPage::new(50, Style::Plain);
     page.table(&table);
     page.finish()

@@ -27,11 +27,8 @@ fn index_of(rates: &[f64], unfinished: Option<usize>) -> Option<usize> {
         .iter()
         .enumerate()
         .map(|(i, r)| {
-            let state = if unfinished == Some(i) {
-                CellState::Unfinished
-            } else {
-                CellState::Finished
-            };
+            let state =
+                if unfinished == Some(i) { CellState::Unfinished } else { CellState::Finished };
             let mut cell = cell(*r, state);
             (cell.plan.workload.numjobs, cell.plan.workload.iodepth) = (1 << i, 1);
             cell
@@ -59,10 +56,7 @@ fn index_of(rates: &[f64], unfinished: Option<usize>) -> Option<usize> {
 
 #[test]
 fn the_knee_is_the_first_depth_with_95_percent_of_the_best() {
-    assert_eq!(
-        index_of(&[10.0, 60.0, 94.9, 95.0, 100.0, 98.0], None),
-        Some(3)
-    );
+    assert_eq!(index_of(&[10.0, 60.0, 94.9, 95.0, 100.0, 98.0], None), Some(3));
     // A rate that falls with depth has its knee at the maximum.
     assert_eq!(index_of(&[100.0, 80.0, 60.0], None), Some(0));
     assert_eq!(index_of(&[100.0], None), None);

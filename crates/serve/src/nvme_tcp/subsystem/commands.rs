@@ -220,9 +220,7 @@ impl Subsystem {
         StatusCode::INTERNAL_ERROR.fail_if(self.removed)?;
         let ready = self.paced.controller.accepts_commands();
         let limit_bytes = self.paced.controller.max_transfer_bytes();
-        let (qid, queue) = self
-            .queue_of(session)
-            .ok_or(StatusCode::COMMAND_SEQUENCE_ERROR)?;
+        let (qid, queue) = self.queue_of(session).ok_or(StatusCode::COMMAND_SEQUENCE_ERROR)?;
         let is_used = queue.buffers[usize::from(entry.cid())] != 0;
         StatusCode::CID_CONFLICT.fail_if(is_used)?;
         StatusCode::COMMAND_SEQUENCE_ERROR.fail_if(!ready)?;

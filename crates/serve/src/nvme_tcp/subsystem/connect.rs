@@ -72,9 +72,7 @@ impl Subsystem {
         data: &ConnectData,
     ) -> Result<u16, Refusal> {
         let is_known = connect.format() == 0;
-        connect_status::INCOMPATIBLE_FORMAT
-            .fail_if(!is_known)
-            .map_err(status)?;
+        connect_status::INCOMPATIBLE_FORMAT.fail_if(!is_known).map_err(status)?;
         let nqn = data.subsystem_nqn();
         if name(&nqn) == DISCOVERY_NQN {
             if connect.qid() != 0 {
@@ -89,9 +87,7 @@ impl Subsystem {
         if name(&nqn) != self.nqn {
             return Err(ConnectError::at(SUBSYSTEM_NQN, true));
         }
-        StatusCode::INTERNAL_ERROR
-            .fail_if(self.removed)
-            .map_err(status)?;
+        StatusCode::INTERNAL_ERROR.fail_if(self.removed).map_err(status)?;
         if !(1..MAX_ENTRIES).contains(&connect.size()) {
             return Err(ConnectError::at(SIZE, false));
         }

@@ -70,9 +70,7 @@ impl Subsystem {
         (queue.tail, queue.completion_head, queue.rung) = (0, 0, (0, 0));
         let ring = queue.ring;
         let mut attributes = AdminQueueAttributes::default();
-        attributes
-            .set_sq_size((ring - 1) as u16)
-            .set_cq_size((ring - 1) as u16);
+        attributes.set_sq_size((ring - 1) as u16).set_cq_size((ring - 1) as u16);
         self.paced.memory.set_ring(0, ring);
         let registers = [
             (AQA, 4, u64::from(attributes.raw())),

@@ -21,16 +21,8 @@ fn adjacent_regions_are_contiguous_and_holes_are_unmapped() {
     }
     assert!(memory.is_mapped(0x10000, 8192));
     assert!(memory.write(0x20000, &[1]).is_err(), "read only");
-    for (address, len) in [
-        (0x10800, 4096),
-        (0xf800, 4096),
-        (0x10000, 4096),
-        (u64::MAX, 4096),
-    ] {
-        assert!(
-            memory.map(&file, 0, address, len, true).is_err(),
-            "{address:x}"
-        );
+    for (address, len) in [(0x10800, 4096), (0xf800, 4096), (0x10000, 4096), (u64::MAX, 4096)] {
+        assert!(memory.map(&file, 0, address, len, true).is_err(), "{address:x}");
     }
     memory.unmap(0x11000, 4096);
     assert!(!memory.is_mapped(0x11000, 1) && memory.is_mapped(0x10fff, 1));

@@ -22,12 +22,7 @@ impl Host {
 
     /// One command, until it completes; its latency.
     fn one(&mut self, op: Op, offset_bytes: u64, len_bytes: u32) -> Nanos {
-        let command = Command {
-            op,
-            offset_bytes,
-            len_bytes,
-            ..BACKGROUND
-        };
+        let command = Command { op, offset_bytes, len_bytes, ..BACKGROUND };
         let begin = self.now;
         self.cache.submit(begin, command, &mut self.drive);
         let mut out = Vec::new();
@@ -41,9 +36,7 @@ impl Host {
     }
 
     fn next(&self) -> Nanos {
-        self.cache
-            .next_event()
-            .min(self.drive.next_event().unwrap_or(Nanos::MAX))
+        self.cache.next_event().min(self.drive.next_event().unwrap_or(Nanos::MAX))
     }
 
     fn step(&mut self, next: Nanos, out: &mut Vec<HostCompletion>) {
@@ -82,10 +75,7 @@ fn a_second_read_is_a_hit() {
     assert!(ms(cold) > 3.0 && ms(warm) < 0.1, "{cold} {warm}");
     // The block as a whole was read.
     assert!(ms(host.one(Op::Read, (1 << 40) + 32768, 4096)) < 0.1);
-    assert_eq!(
-        (host.cache.counters().reads, host.cache.counters().read_hits),
-        (3, 2)
-    );
+    assert_eq!((host.cache.counters().reads, host.cache.counters().read_hits), (3, 2));
 }
 
 #[test]
@@ -95,10 +85,7 @@ fn writes_wait_for_the_disk_only_in_write_through_mode() {
     assert_eq!(back.cache.dirty_bytes(), 4096);
     // The idle disk gets it.
     back.idle(Nanos::SECOND);
-    assert_eq!(
-        (back.cache.dirty_bytes(), back.cache.counters().cleaned),
-        (0, 1)
-    );
+    assert_eq!((back.cache.dirty_bytes(), back.cache.counters().cleaned), (0, 1));
     let mut through = Host::new(1 << 30, DEFAULT_BLOCK_BYTES, CacheMode::WriteThrough);
     assert!(ms(through.one(Op::Write, 1 << 40, 4096)) > 3.0);
     assert_eq!(through.cache.dirty_bytes(), 0);
@@ -114,21 +101,14 @@ fn the_disk_alone_has_no_hits() {
         host.one(Op::Read, 0, 4096);
     }
     assert!(ms(host.one(Op::Write, 1 << 40, 4096)) > 1.0);
-    assert_eq!(
-        (host.cache.counters().reads, host.cache.counters().read_hits),
-        (6, 0)
-    );
+    assert_eq!((host.cache.counters().reads, host.cache.counters().read_hits), (6, 0));
     assert_eq!(host.drive.telemetry(host.now).host_bytes_read, 0);
 }
 
 /// A cache full of dirty blocks takes new ones at the pace of the disk.
 #[test]
 fn a_full_cache_writes_at_the_pace_of_the_disk() {
-    let mut host = Host::new(
-        64 * DEFAULT_BLOCK_BYTES,
-        DEFAULT_BLOCK_BYTES,
-        CacheMode::WriteBack,
-    );
+    let mut host = Host::new(64 * DEFAULT_BLOCK_BYTES, DEFAULT_BLOCK_BYTES, CacheMode::WriteBack);
     let mut rng = Rng::stream(1, "writes");
     let mut write =
         |host: &mut Host| ms(host.one(Op::Write, rng.below(1 << 25) * DEFAULT_BLOCK_BYTES, 65536));
@@ -179,10 +159,7 @@ fn every_command_completes() {
 /// Pages that were written apart are written to the disk apart, and nothing else of their block.
 #[test]
 fn only_dirty_pages_are_written_to_the_disk() {
-    assert_eq!(
-        runs(0b1011_0110).collect::<Vec<_>>(),
-        [(1, 2), (4, 2), (7, 1)]
-    );
+    assert_eq!(runs(0b1011_0110).collect::<Vec<_>>(), [(1, 2), (4, 2), (7, 1)]);
     assert_eq!(runs(u64::MAX).collect::<Vec<_>>(), [(0, 64)]);
     assert_eq!(runs(1 << 63).collect::<Vec<_>>(), [(63, 1)]);
     let mut host = Host::new(1 << 30, DEFAULT_BLOCK_BYTES, CacheMode::WriteBack);
@@ -196,10 +173,7 @@ fn only_dirty_pages_are_written_to_the_disk() {
     assert_eq!((read, host.cache.dirty_bytes()), (4 * PAGE_BYTES, 0));
     assert!(host.cache.is_idle());
     host.cache.clear();
-    assert!(
-        ms(host.one(Op::Read, 0, 4096)) > 1.0,
-        "what was cleared is read from the disk"
-    );
+    assert!(ms(host.one(Op::Read, 0, 4096)) > 1.0, "what was cleared is read from the disk");
 }
 
 /// Random commands of several in flight, idle times and clearing: every command completes once,

@@ -3,12 +3,7 @@ use assay_units::Rng;
 use super::*;
 
 fn command(offset_bytes: u64, len_bytes: u64, op: Op) -> DiskCommand {
-    DiskCommand {
-        tag: 0,
-        op,
-        offset_bytes,
-        len_bytes,
-    }
+    DiskCommand { tag: 0, op, offset_bytes, len_bytes }
 }
 
 /// One command after the other; the mean time of each.
@@ -28,11 +23,7 @@ fn mean_ms(offsets: impl Iterator<Item = u64>, len: u64, op: Op) -> f64 {
 fn random_reads_take_a_seek_and_half_a_revolution() {
     let mut rng = Rng::stream(1, "disk");
     let blocks = DISK_7200.capacity_bytes / 4096;
-    let found = mean_ms(
-        (0..40_000).map(|_| rng.below(blocks) * 4096),
-        4096,
-        Op::Read,
-    );
+    let found = mean_ms((0..40_000).map(|_| rng.below(blocks) * 4096), 4096, Op::Read);
     let transfer = 4096.0 / 160e6 * 1e3;
     let expected = 7.4 + 8.333_333 / 2.0 + 0.1 + transfer;
     assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected}");
@@ -47,14 +38,8 @@ fn sequential_reads_run_at_the_rate_of_their_zone() {
     };
     // The rate of the medium less the changes of track.
     let (outer, inner) = (rate(0), rate(DISK_7200.capacity_bytes - (1 << 30)));
-    assert!(
-        (outer / (220.0 * 8.333 / 8.563) - 1.0).abs() < 0.01,
-        "{outer}"
-    );
-    assert!(
-        (inner / (105.0 * 8.333 / 8.563) - 1.0).abs() < 0.02,
-        "{inner}"
-    );
+    assert!((outer / (220.0 * 8.333 / 8.563) - 1.0).abs() < 0.01, "{outer}");
+    assert!((inner / (105.0 * 8.333 / 8.563) - 1.0).abs() < 0.02, "{inner}");
 }
 
 /// Without a write cache, a synchronous sequential write misses its turn by the overhead and waits
@@ -73,10 +58,7 @@ fn a_queue_is_faster_than_single_commands() {
     let rate = |depth: usize, rng: &mut Rng| {
         let mut disk = Disk::new(DISK_7200);
         for _ in 0..depth {
-            disk.submit(
-                Nanos::ZERO,
-                command(rng.below(blocks) * 4096, 4096, Op::Read),
-            );
+            disk.submit(Nanos::ZERO, command(rng.below(blocks) * 4096, 4096, Op::Read));
         }
         let mut now = Nanos::ZERO;
         for _ in 0..4000 {

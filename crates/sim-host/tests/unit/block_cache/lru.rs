@@ -41,10 +41,7 @@ fn hits_of_a_zipf_workload_are_those_of_ches_approximation() {
                 map.insert(block);
             }
             let (found, expected) = (f64::from(hits) / 200_000.0, che(&shares, f64::from(slots)));
-            assert!(
-                (found - expected).abs() < 0.01,
-                "{theta} {slots}: {found} {expected}"
-            );
+            assert!((found - expected).abs() < 0.01, "{theta} {slots}: {found} {expected}");
         }
     }
 }

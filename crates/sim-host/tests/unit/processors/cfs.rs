@@ -51,10 +51,7 @@ fn submissions_are_limited_by_cpu_time() {
         }
         let most = 10_000 * processors as u64;
         assert!(served <= most, "{served} of {most} at most");
-        assert!(
-            threads == 2 || served * 10 >= most * 9,
-            "{served} of {most}"
-        );
+        assert!(threads == 2 || served * 10 >= most * 9, "{served} of {most}");
     }
 }
 

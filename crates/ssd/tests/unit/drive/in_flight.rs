@@ -29,11 +29,7 @@ fn identifiers_are_reused_and_unique_in_flight() {
     let c = in_flight.add(sub(3));
     assert_eq!(c, a);
     assert_eq!(
-        (
-            in_flight.get(b).seq,
-            in_flight.get(c).seq,
-            in_flight.get(c).status
-        ),
+        (in_flight.get(b).seq, in_flight.get(c).seq, in_flight.get(c).status),
         (2, 3, Status::Ok)
     );
 }

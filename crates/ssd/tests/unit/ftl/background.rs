@@ -74,11 +74,7 @@ fn collection_and_refresh_leave_the_dies_little_behind() {
         idle_after_ns: Some(assumed(100 * MS)),
         wear_gap_erases: None,
     });
-    let old = Age {
-        cycles: 3000,
-        retention_hours: 8760,
-        ..Age::default()
-    };
+    let old = Age { cycles: 3000, retention_hours: 8760, ..Age::default() };
     for (profile, age, times) in [(collects, Age::default(), 2), (profile(false), old, 0)] {
         let (mut ftl, end_ns) = overwritten(&profile, age, times);
         for superblock in 0..ftl.blocks.multi {

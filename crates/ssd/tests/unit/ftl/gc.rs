@@ -28,11 +28,7 @@ fn overwrite_skewed(profile: &Profile, rounds: u32, cold: bool) -> Ftl {
     let mut rng = Rng::new(9);
     let mut now = 0;
     for _ in 0..user_units * rounds {
-        let range = if cold || rng.below(10) > 0 {
-            user_units / 10
-        } else {
-            user_units
-        };
+        let range = if cold || rng.below(10) > 0 { user_units / 10 } else { user_units };
         let unit = rng.below(u64::from(range)) as u32;
         now = now.max(ftl.write(now, unit, now, now).unwrap());
     }
@@ -48,21 +44,14 @@ fn cost_benefit_moves_less_than_greedy_when_writes_are_skewed() {
         6,
         false,
     );
-    let (greedy, aged) = (
-        greedy.counters.relocated_units,
-        aged.counters.relocated_units,
-    );
+    let (greedy, aged) = (greedy.counters.relocated_units, aged.counters.relocated_units);
     assert!(aged * 10 < greedy * 9, "{aged} against {greedy}");
 }
 
 #[test]
 fn wear_levelling_keeps_cold_superblocks_in_the_rotation() {
     let without = overwrite_skewed(&collecting(|_| {}), 12, true);
-    let with = overwrite_skewed(
-        &collecting(|of| of.wear_gap_erases = Some(assumed(10))),
-        12,
-        true,
-    );
+    let with = overwrite_skewed(&collecting(|of| of.wear_gap_erases = Some(assumed(10))), 12, true);
     let spread = |ftl: &Ftl| {
         let (least, most) = wear_of(ftl);
         most - least
@@ -143,10 +132,7 @@ fn idle_gc_runs_up_to_the_high_watermark() {
     assert!(ftl.free.len() < 9);
     let moved = ftl.counters.relocated_units;
     run_background(&mut ftl, 0, 1_000_000_000);
-    assert_eq!(
-        ftl.counters.relocated_units, moved,
-        "not idle for long enough"
-    );
+    assert_eq!(ftl.counters.relocated_units, moved, "not idle for long enough");
     run_background(&mut ftl, 0, 3_600_000_000_000);
     assert_eq!(ftl.free.len(), 9);
     check(&mut ftl);

@@ -11,11 +11,7 @@ fn aged(slc: bool, cycles: u32, retention_hours: u32) -> Ftl {
     let profile = small(slc);
     let (geometry, _) = geometries(&profile.nand);
     let mut ftl = Ftl::new(&profile, geometry.superblock_units * 62, true, 1).unwrap();
-    let age = Age {
-        cycles,
-        retention_hours,
-        ..Age::default()
-    };
+    let age = Age { cycles, retention_hours, ..Age::default() };
     ftl.set_age(&profile.nand, age, 1);
     ftl
 }
@@ -32,10 +28,7 @@ fn patrol_finds_old_data_and_renews_it_once() {
     check(&mut ftl);
     let moved = ftl.counters().relocated_units;
     // All but the superblock that is being filled at the end.
-    assert!(
-        (filled..filled + filled / 20).contains(&moved),
-        "{moved} of {filled}"
-    );
+    assert!((filled..filled + filled / 20).contains(&moved), "{moved} of {filled}");
     idle(&mut ftl, 0, 5 * super::PERIOD_NS);
     assert!(ftl.counters().relocated_units < moved + filled / 10);
 }

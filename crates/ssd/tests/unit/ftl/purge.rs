@@ -4,11 +4,7 @@ use super::*;
 
 /// A purge test: `(with a cache, filled, writes, of them after the purge)`.
 fn purged(slc: bool, filled: bool, before: u32, after: u32, seed: u64) {
-    let profile = if slc {
-        small_borrowing(5 << 19, SlcOverflow::Direct)
-    } else {
-        small(false)
-    };
+    let profile = if slc { small_borrowing(5 << 19, SlcOverflow::Direct) } else { small(false) };
     let (geometry, _) = geometries(&profile.nand);
     let user_units = geometry.superblock_units * 62;
     let mut ftl = Ftl::new(&profile, user_units, filled, 1).unwrap();
@@ -31,10 +27,7 @@ fn purged(slc: bool, filled: bool, before: u32, after: u32, seed: u64) {
     assert!(end >= now + used * profile.nand.erase_ns.value || used == 0);
     assert_eq!(
         ftl.counters,
-        FtlCounters {
-            erased_superblocks: counters.erased_superblocks + used,
-            ..counters
-        },
+        FtlCounters { erased_superblocks: counters.erased_superblocks + used, ..counters },
         "the statistics go on"
     );
     assert!(wear_of(&ftl).1 <= wear.1 + 1 && wear_of(&ftl).1 >= wear.1);
@@ -44,11 +37,7 @@ fn purged(slc: bool, filled: bool, before: u32, after: u32, seed: u64) {
     }
     assert_eq!(ftl.free, fresh.free);
     assert_eq!(ftl.buffer.unprogrammed_units(), 0);
-    let free = |ftl: &Ftl| {
-        ftl.slc
-            .as_ref()
-            .map(|slc| (slc.free.clone(), slc.bare.clone()))
-    };
+    let free = |ftl: &Ftl| ftl.slc.as_ref().map(|slc| (slc.free.clone(), slc.bare.clone()));
     assert_eq!(free(&ftl), free(&fresh));
     now = end;
     write(&mut ftl, &mut now, after);

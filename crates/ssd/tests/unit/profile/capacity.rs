@@ -26,10 +26,7 @@ fn a_capacity_has_its_dies_and_the_spare_share_of_the_family() {
                 continue;
             };
             let held = other.identity.capacity_bytes.value;
-            assert!(
-                held <= wanted && wanted - held < 65_536,
-                "{name}: {held} of {wanted}"
-            );
+            assert!(held <= wanted && wanted - held < 65_536, "{name}: {held} of {wanted}");
             let dies = u64::from(whole.dies()) * numerator / denominator;
             assert_eq!(u64::from(other.dies()), dies, "{name}");
             assert_eq!(other.capacity_chosen, Some(held));
@@ -42,9 +39,7 @@ fn a_capacity_has_its_dies_and_the_spare_share_of_the_family() {
     }
     assert!(made > 60, "{made}");
     let whole = builtin("intel-p4510");
-    let same = whole
-        .clone()
-        .of_capacity(whole.identity.capacity_bytes.value);
+    let same = whole.clone().of_capacity(whole.identity.capacity_bytes.value);
     assert_eq!(same.unwrap(), whole);
 }
 
@@ -52,10 +47,7 @@ fn a_capacity_has_its_dies_and_the_spare_share_of_the_family() {
 fn a_refusal_names_the_least_that_can_be_made() {
     let whole = builtin("intel-p4510");
     let error = whole.clone().of_capacity(1 << 30).unwrap_err().to_string();
-    assert!(
-        error.contains("is the least") && error.contains("capacity=1.07 GB"),
-        "{error}"
-    );
+    assert!(error.contains("is the least") && error.contains("capacity=1.07 GB"), "{error}");
     let least = whole.least_capacity_bytes();
     assert!(whole.clone().of_capacity(least).unwrap().dies() <= 2);
     assert!(whole.of_capacity(least / 2).is_err());

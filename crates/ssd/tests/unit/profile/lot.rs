@@ -19,9 +19,7 @@ fn factors_depend_on_lot_seed_and_path_alone() {
     assert_ne!(factors(7, 3), factors(7, 4));
     assert_ne!(factors(7, 3), factors(8, 3));
     let all = factors(7, 3);
-    let different = all
-        .windows(2)
-        .filter(|pair| pair[0].factor != pair[1].factor);
+    let different = all.windows(2).filter(|pair| pair[0].factor != pair[1].factor);
     assert_eq!(different.count(), all.len() - 1);
 }
 
@@ -31,11 +29,7 @@ fn factors_have_the_spread_of_their_class() {
         let path = class.paths[0];
         let factor = |seed| {
             let all = factors(1, seed);
-            all.iter()
-                .find(|number| number.path == path)
-                .unwrap()
-                .factor
-                .ln()
+            all.iter().find(|number| number.path == path).unwrap().factor.ln()
         };
         let logs: Vec<f64> = (0..2000).map(factor).collect();
         let mean = logs.iter().sum::<f64>() / 2000.0;
@@ -43,11 +37,7 @@ fn factors_have_the_spread_of_their_class() {
         // Five standard errors, and 1.4 % for the tails cut off at three standard deviations.
         let (sigma, error) = (variance.sqrt(), class.sigma / 2000f64.sqrt());
         assert!(mean.abs() < 5.0 * error, "{}: {mean}", class.name);
-        assert!(
-            (sigma / class.sigma - 1.0).abs() < 0.1,
-            "{}: {sigma}",
-            class.name
-        );
+        assert!((sigma / class.sigma - 1.0).abs() < 0.1, "{}: {sigma}", class.name);
         assert!(logs.iter().all(|x| x.abs() <= 3.0 * class.sigma + 1e-12));
     }
 }

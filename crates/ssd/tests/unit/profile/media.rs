@@ -29,9 +29,7 @@ fn sections_are_optional_and_checked() {
         ),
     ] {
         assert!(text.contains(from), "{from}");
-        let error = Profile::from_toml(&text.replacen(from, to, 1))
-            .unwrap_err()
-            .to_string();
+        let error = Profile::from_toml(&text.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
     }
 }
@@ -69,12 +67,7 @@ fn contradicting_media_and_sata_are_refused() {
             "granule_bytes            = { value = 4_095",
             "power of two",
         ),
-        (
-            "crucial-mx300",
-            "queue_depth = { value = 32",
-            "queue_depth = { value = 33",
-            "1 to 32",
-        ),
+        ("crucial-mx300", "queue_depth = { value = 32", "queue_depth = { value = 33", "1 to 32"),
         (
             "crucial-mx300",
             "lanes                 = { value = 1",
@@ -84,9 +77,7 @@ fn contradicting_media_and_sata_are_refused() {
     ] {
         let text = Profile::builtin_text(name).unwrap();
         assert!(text.contains(from), "{from}");
-        let error = Profile::from_toml(&text.replacen(from, to, 1))
-            .unwrap_err()
-            .to_string();
+        let error = Profile::from_toml(&text.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
     }
 }

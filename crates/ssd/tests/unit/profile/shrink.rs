@@ -19,10 +19,7 @@ fn every_drive_keeps_its_spare_share_and_what_sets_its_rates() {
         let whole = builtin(name);
         for n in [2, 7, 16, 64] {
             let Ok(small) = whole.clone().shrunk(n) else {
-                assert!(
-                    whole.identity.capacity_bytes.value / u64::from(n) < 4 << 30,
-                    "{name} {n}"
-                );
+                assert!(whole.identity.capacity_bytes.value / u64::from(n) < 4 << 30, "{name} {n}");
                 continue;
             };
             let share = |profile: &Profile| profile.identity.capacity_bytes.value as f64;
@@ -32,12 +29,7 @@ fn every_drive_keeps_its_spare_share_and_what_sets_its_rates() {
                 let nand = &small.nand;
                 let geometry = (nand.dies.value, nand.channels.value, nand.planes.value);
                 let times = (nand.read_ns.value.clone(), nand.erase_ns.value);
-                (
-                    geometry,
-                    times,
-                    small.buffer.clone(),
-                    small.firmware.clone(),
-                )
+                (geometry, times, small.buffer.clone(), small.firmware.clone())
             };
             assert_eq!(same(&small), same(&whole), "{name} {n}");
             if whole.in_place.is_none() {
@@ -58,38 +50,21 @@ fn every_drive_keeps_its_spare_share_and_what_sets_its_rates() {
 
 #[test]
 fn caches_and_slow_clocks_are_an_nth() {
-    let (whole, small) = (
-        builtin("samsung-980-pro"),
-        builtin("samsung-980-pro").shrunk(32),
-    );
+    let (whole, small) = (builtin("samsung-980-pro"), builtin("samsung-980-pro").shrunk(32));
     let (whole, small) = (whole.slc.unwrap(), small.unwrap().slc.unwrap());
     assert_eq!(small.bytes.value, whole.bytes.value / 32);
     let borrowed = |slc: &crate::profile::SlcProfile| slc.borrowed_bytes.as_ref().unwrap().value;
     assert_eq!(borrowed(&small), borrowed(&whole) / 32);
-    assert_eq!(
-        small.idle_fold_after_ns.value,
-        whole.idle_fold_after_ns.value / 32
-    );
+    assert_eq!(small.idle_fold_after_ns.value, whole.idle_fold_after_ns.value / 32);
 }
 
 #[test]
 fn too_much_is_refused_with_the_most_that_works() {
-    let error = builtin("plextor-m8pe-y")
-        .shrunk(5000)
-        .unwrap_err()
-        .to_string();
-    let most = error
-        .split("shrink=")
-        .nth(2)
-        .and_then(|rest| rest.split(' ').next());
-    let most: u32 = most
-        .and_then(|n| n.parse().ok())
-        .unwrap_or_else(|| panic!("{error}"));
+    let error = builtin("plextor-m8pe-y").shrunk(5000).unwrap_err().to_string();
+    let most = error.split("shrink=").nth(2).and_then(|rest| rest.split(' ').next());
+    let most: u32 = most.and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{error}"));
     assert!(builtin("plextor-m8pe-y").shrunk(most).is_ok(), "{error}");
-    assert!(
-        builtin("plextor-m8pe-y").shrunk(most + 1).is_err(),
-        "{error}"
-    );
+    assert!(builtin("plextor-m8pe-y").shrunk(most + 1).is_err(), "{error}");
     assert!(most >= 64, "{error}");
     assert!(builtin("plextor-m8pe-y").shrunk(0).is_err());
 }

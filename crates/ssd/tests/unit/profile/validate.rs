@@ -38,12 +38,7 @@ fn contradicting_throttle_levels_are_refused() {
 fn numbers_beyond_the_arithmetic_are_refused() {
     let text = Profile::builtin_text("intel-600p").unwrap();
     for (section, number, value, reason) in [
-        (
-            "ftl",
-            "gc_low_superblocks",
-            u64::from(u32::MAX),
-            "gc_low_superblocks must be",
-        ),
+        ("ftl", "gc_low_superblocks", u64::from(u32::MAX), "gc_low_superblocks must be"),
         ("slc", "bytes", 1 << 60, "must not exceed 8 TiB"),
         ("slc", "read_ns", 0, "below slc.read_ns"),
         ("power", "command_nj", 1 << 60, "must not exceed 10 mJ"),
@@ -52,9 +47,9 @@ fn numbers_beyond_the_arithmetic_are_refused() {
         let mut table: toml::Table = toml::from_str(text).unwrap();
         table[section][number]["value"] = toml::Value::Integer(value as i64);
         let error = match Profile::from_table(table) {
-            Ok(profile) => crate::Drive::new(profile, crate::DriveOptions::default())
-                .unwrap_err()
-                .to_string(),
+            Ok(profile) => {
+                crate::Drive::new(profile, crate::DriveOptions::default()).unwrap_err().to_string()
+            }
             Err(error) => error.to_string(),
         };
         assert!(error.contains(reason), "{error}");
@@ -80,10 +75,6 @@ fn a_part_of_a_plane_divides_page_and_stripe() {
         let mut table: toml::Table = toml::from_str(text).unwrap();
         table["nand"]["stripe_bytes"]["value"] = toml::Value::Integer(stripe_bytes);
         table["nand"]["single_plane_bytes"]["value"] = toml::Value::Integer(single_bytes);
-        assert_eq!(
-            Profile::from_table(table).is_ok(),
-            valid,
-            "{stripe_bytes} {single_bytes}"
-        );
+        assert_eq!(Profile::from_table(table).is_ok(), valid, "{stripe_bytes} {single_bytes}");
     }
 }

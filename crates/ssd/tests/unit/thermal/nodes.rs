@@ -4,11 +4,7 @@ use crate::{Profile, Provenance, Sourced};
 use proptest::prelude::*;
 
 fn sourced<T>(value: T) -> Sourced<T> {
-    Sourced {
-        value,
-        provenance: Provenance::Assumed,
-        source: "a test".to_owned(),
-    }
+    Sourced { value, provenance: Provenance::Assumed, source: "a test".to_owned() }
 }
 
 /// Board of 10 K/W and 80 s, controller of `[K/W, J/K]`.
@@ -43,11 +39,7 @@ fn close(got: f64, expected: f64) -> bool {
 #[test]
 fn the_steady_state_follows_from_the_resistances() {
     let nodes = Nodes::new(&heat(Some([6.0, 2.0])), [1.0, 0.5]);
-    assert!(
-        close(nodes.above[1], 15.0) && close(nodes.above[0], 21.0),
-        "{:?}",
-        nodes.above
-    );
+    assert!(close(nodes.above[1], 15.0) && close(nodes.above[0], 21.0), "{:?}", nodes.above);
     let one = Nodes::new(&heat(None), [1.0, 0.5]);
     assert!(close(one.above[0], 15.0) && close(one.above[1], 15.0));
 }

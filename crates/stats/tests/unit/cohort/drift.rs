@@ -3,9 +3,7 @@ use super::*;
 #[test]
 fn a_gap_is_not_bridged() {
     let line = |from: u32, to: u32, level: f64| -> Vec<(f64, f64)> {
-        (from..to)
-            .map(|t| (f64::from(t), level - 0.01 * f64::from(t)))
-            .collect()
+        (from..to).map(|t| (f64::from(t), level - 0.01 * f64::from(t))).collect()
     };
     let found = slope(&[line(0, 200, 10.0), line(500, 700, 50.0)], 0.95).expect("a slope");
     assert!((found.slope + 0.01).abs() < 1e-9);
@@ -39,19 +37,13 @@ fn what_all_drives_have_in_common_leaves_no_slope_though_their_gaps_differ() {
         let own = if n == 6 { -2e-4 } else { 0.0 };
         let value = move |level: f64| move |t: f64| level + shared(t) + own * t;
         let cut = 30 * (n + 1);
-        vec![
-            span(0, cut, value(f64::from(n))),
-            span(cut + 5, 240, value(7.0 - f64::from(n))),
-        ]
+        vec![span(0, cut, value(f64::from(n))), span(cut + 5, 240, value(7.0 - f64::from(n)))]
     };
     let drives: Vec<Vec<Span>> = (0..7).map(drive).collect();
     let found = relative(&drives);
     assert_eq!(found.curve.len(), 1);
     let rise = found.curve[0][200].1 - found.curve[0][10].1;
-    assert!(
-        (rise - (shared(200.0) - shared(10.0))).abs() < 1e-3,
-        "{rise}"
-    );
+    assert!((rise - (shared(200.0) - shared(10.0))).abs() < 1e-3, "{rise}");
     for (n, residuals) in found.residuals.iter().enumerate() {
         assert_eq!(residuals.len(), 2);
         let slope = slope(residuals, 0.95).expect("a slope").slope;
@@ -86,10 +78,7 @@ fn a_step_of_all_drives_is_told_from_a_slope() {
     let wave = |t: f64| 0.01 * (t * 1.7).sin();
     let stepped = of(&|t| wave(t) + if t < 155.0 { 0.0 } else { -0.2 });
     let (time, height) = stepped.step.expect("a step");
-    assert!(
-        (time - 155.0).abs() <= 10.0 && (height + 0.2).abs() < 0.02,
-        "{time} {height}"
-    );
+    assert!((time - 155.0).abs() <= 10.0 && (height + 0.2).abs() < 0.02, "{time} {height}");
     let ramp = of(&|t| wave(t) - 0.001 * t);
     assert_eq!(ramp.step, None);
     assert!((ramp.slope.slope + 0.001).abs() < 1e-4 && excludes_zero(&ramp.slope));
@@ -98,22 +87,13 @@ fn a_step_of_all_drives_is_told_from_a_slope() {
 #[test]
 fn times_of_less_than_half_of_the_drives_have_no_curve() {
     let lengths = [240, 240, 240, 100, 100, 100, 100, 60];
-    let drives: Vec<Vec<Span>> = lengths
-        .iter()
-        .map(|end| vec![span(0, *end, shared)])
-        .collect();
+    let drives: Vec<Vec<Span>> = lengths.iter().map(|end| vec![span(0, *end, shared)]).collect();
     let found = relative(&drives);
     assert_eq!(found.curve[0].len(), 100);
     let kept: Vec<usize> = found.residuals.iter().map(|spans| spans[0].len()).collect();
     assert_eq!(kept, [100, 100, 100, 100, 100, 100, 100, 60]);
-    assert_eq!(
-        relative(&[vec![span(0, 9, shared)]]).curve,
-        Vec::<Span>::new()
-    );
-    assert_eq!(
-        relative(&[Vec::new(), vec![Vec::new()]]).residuals,
-        vec![Vec::<Span>::new(); 2]
-    );
+    assert_eq!(relative(&[vec![span(0, 9, shared)]]).curve, Vec::<Span>::new());
+    assert_eq!(relative(&[Vec::new(), vec![Vec::new()]]).residuals, vec![Vec::<Span>::new(); 2]);
 }
 
 #[test]
@@ -126,9 +106,8 @@ fn a_slope_of_a_short_soak_counts_less() {
         end: 1.0,
         squares,
     };
-    let mut slopes: Vec<(usize, Slope)> = (0..11)
-        .map(|n| (0, fit(f64::from(n - 5) / 10.0, 4.0)))
-        .collect();
+    let mut slopes: Vec<(usize, Slope)> =
+        (0..11).map(|n| (0, fit(f64::from(n - 5) / 10.0, 4.0))).collect();
     slopes.push((0, fit(5.0, 4.0)));
     let far = distances(&slopes).expect("distances");
     assert_eq!(drifting(&slopes, &far), [11]);
@@ -137,10 +116,7 @@ fn a_slope_of_a_short_soak_counts_less() {
     assert!((far.distances[11] / near.distances[11] - 10.0).abs() < 1e-9);
     assert_eq!(drifting(&slopes, &near), [0; 0]);
     // Its own interval holds zero.
-    slopes[11].1 = Slope {
-        low: -1.0,
-        ..fit(5.0, 4.0)
-    };
+    slopes[11].1 = Slope { low: -1.0, ..fit(5.0, 4.0) };
     assert_eq!(drifting(&slopes, &far), [0; 0]);
     assert_eq!(distances(&slopes[..5]), None);
 }

@@ -7,10 +7,7 @@ fn tails_are_those_of_the_sum_of_the_distribution() {
         for count in 0..160_u64 {
             let expected = 1.0 - below;
             let found = at_least(count, mean);
-            assert!(
-                (found - expected).abs() < 1e-11,
-                "{count} of {mean}: {found} {expected}"
-            );
+            assert!((found - expected).abs() < 1e-11, "{count} of {mean}: {found} {expected}");
             below += term;
             term *= mean / (count + 1) as f64;
         }
@@ -18,10 +15,7 @@ fn tails_are_those_of_the_sum_of_the_distribution() {
     // Normal approximation of a large mean.
     assert!((at_least(1_000_000, 1e6) - 0.5).abs() < 1e-3);
     assert!((at_least(1_001_960, 1e6) - 0.025).abs() < 1e-3);
-    assert_eq!(
-        (at_least(0, 0.0), at_least(1, 0.0), at_least(1, f64::NAN)),
-        (1.0, 0.0, 0.0)
-    );
+    assert_eq!((at_least(0, 0.0), at_least(1, 0.0), at_least(1, f64::NAN)), (1.0, 0.0, 0.0));
 }
 
 #[test]

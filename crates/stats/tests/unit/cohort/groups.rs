@@ -22,11 +22,7 @@ fn pairs_remove_the_spread_between_drives() {
     let pairs = paired(&before, &after, 0.95).expect("pairs");
     assert!((pairs.difference - 0.2).abs() < 1e-12 && pairs.paired);
     // t = 0.2 / (0.1 / sqrt(3)) = 3.4641 with 2 degrees of freedom: p = 0.07418.
-    assert!(
-        (pairs.probability - 0.074_18).abs() < 1e-5,
-        "{}",
-        pairs.probability
-    );
+    assert!((pairs.probability - 0.074_18).abs() < 1e-5, "{}", pairs.probability);
     assert!(welch(&before, &after, 0.95).expect("groups").probability > 0.9);
     assert_eq!(paired(&[1.0], &[2.0], 0.95), None);
     assert_eq!(welch(&[1.0, 1.0], &[2.0, 2.0], 0.95), None);

@@ -1,13 +1,7 @@
 use super::*;
 
 fn close(found: &[f64], expected: &[f64]) {
-    assert!(
-        found
-            .iter()
-            .zip(expected)
-            .all(|(a, b)| (a - b).abs() < 1e-12),
-        "{found:?}"
-    );
+    assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
 }
 
 #[test]

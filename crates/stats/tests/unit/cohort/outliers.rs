@@ -5,13 +5,7 @@ fn limits_rise_with_the_number_of_drives_and_continue_beyond_the_table() {
     assert_eq!(limit(5), None);
     assert_eq!(limit(6), Some(LIMITS[0].1));
     let of = |drives| limit(drives).expect("a limit");
-    for pair in [
-        [40, 42],
-        [42, 45],
-        [100, 1000],
-        [1000, 5000],
-        [5000, 80_000],
-    ] {
+    for pair in [[40, 42], [42, 45], [100, 1000], [1000, 5000], [5000, 80_000]] {
         assert!(of(pair[0]) < of(pair[1]), "{pair:?}");
     }
 }

@@ -19,11 +19,7 @@ fn qn_is_the_order_statistic_of_its_definition() {
     for n in [10usize, 11, 24, 57] {
         let values: Vec<f64> = (0..n).map(|_| rng.normal()).collect();
         let n = n as f64;
-        let factor = if n % 2.0 == 1.0 {
-            n / (n + 1.4)
-        } else {
-            n / (n + 3.8)
-        };
+        let factor = if n % 2.0 == 1.0 { n / (n + 1.4) } else { n / (n + 3.8) };
         assert_eq!(qn(&values), naive(&values, factor));
     }
     assert_eq!(qn(&[1.0, 3.0]), 0.399 * QN_TO_SIGMA * 2.0);

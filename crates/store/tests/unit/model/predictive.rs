@@ -54,10 +54,7 @@ fn only_cells_whose_rate_the_drive_alone_determines_have_intervals() {
         |plan| plan.workload.rate_iops = 100.0,
         |plan| plan.workload.options.push_str(" --rate_bw 1m"),
         |plan| {
-            plan.load = Some(OfferedLoad {
-                of: "sweep".to_owned(),
-                percent: 80.0,
-            });
+            plan.load = Some(OfferedLoad { of: "sweep".to_owned(), percent: 80.0 });
         },
         |plan| plan.workload.rw = "randrw".to_owned(),
     ];
@@ -103,10 +100,7 @@ fn a_rate_that_the_host_set_has_no_interval() {
     (plan.drives, plan.workload.direct) = (vec![0], true);
     plan.workload.rw = "randread".to_owned();
     let has_one = |busiest_thread_pct| {
-        let result = CellResult {
-            busiest_thread_pct,
-            ..CellResult::default()
-        };
+        let result = CellResult { busiest_thread_pct, ..CellResult::default() };
         drive.predictive_of(&plan, &result)[0].is_some()
     };
     assert!(has_one(None) && has_one(Some(60.0)));
@@ -118,16 +112,10 @@ fn a_rate_that_the_host_set_has_no_interval() {
 fn a_rate_that_the_host_set_has_the_interval_of_hosts() {
     let drive = DriveRecord {
         link_bytes_per_second: Some(120 << 20),
-        host: Some(ModelledHost {
-            spread: 1.6,
-            ..ModelledHost::default()
-        }),
+        host: Some(ModelledHost { spread: 1.6, ..ModelledHost::default() }),
         ..DriveRecord::default()
     };
-    let mut plan = CellPlan {
-        drives: vec![0],
-        ..CellPlan::default()
-    };
+    let mut plan = CellPlan { drives: vec![0], ..CellPlan::default() };
     let mut result = CellResult::default();
     let factors = |plan: &CellPlan, result: &CellResult| {
         let found = drive.host_interval(plan, result);
@@ -160,10 +148,7 @@ fn only_plain_direct_workloads_have_a_kind() {
         numjobs: 8,
         ..WorkloadRecord::default()
     };
-    assert_eq!(
-        workload("randread", true).figure_kind(),
-        Some("random_read")
-    );
+    assert_eq!(workload("randread", true).figure_kind(), Some("random_read"));
     assert_eq!(workload("randrw", true).figure_kind(), None);
     assert_eq!(workload("read", false).figure_kind(), None);
     assert_eq!(workload("read", true).in_flight(), 32);

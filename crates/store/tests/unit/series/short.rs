@@ -7,12 +7,7 @@ use crate::series::silent::silent;
 fn point(index: u32, op: Op, ios: u64, ms: u64) -> OpSample {
     let start = Nanos::from_millis(u64::from(index) * 1000);
     let silent = silent(index, index == 0, start, start + Nanos::from_millis(ms), op);
-    OpSample {
-        ios,
-        bytes: ios * 4096,
-        errors: 1,
-        ..silent
-    }
+    OpSample { ios, bytes: ios * 4096, errors: 1, ..silent }
 }
 
 /// Merges; each merged sample's `samples` is the number of its source intervals, of others it stays
@@ -70,10 +65,7 @@ fn all_operations_of_an_interval_share_its_time() {
         point(2, Op::Flush, 7, 3),
     ]);
     let ios: BTreeMap<Op, u64> = merged.iter().map(|s| (s.op, s.ios)).collect();
-    assert_eq!(
-        ios,
-        BTreeMap::from([(Op::Read, 10), (Op::Write, 21), (Op::Flush, 7)])
-    );
+    assert_eq!(ios, BTreeMap::from([(Op::Read, 10), (Op::Write, 21), (Op::Flush, 7)]));
     for sample in merged {
         assert_eq!(sample.index, 1);
         assert_eq!(sample.elapsed(), Nanos::from_millis(1003));

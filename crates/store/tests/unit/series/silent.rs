@@ -4,10 +4,7 @@ const SECOND: Nanos = Nanos::SECOND;
 
 fn point(index: u32, op: Op) -> OpSample {
     let start = Nanos(u64::from(index) * SECOND.0);
-    OpSample {
-        ios: 5,
-        ..silent(index, index == 0, start, start + SECOND, op)
-    }
+    OpSample { ios: 5, ..silent(index, index == 0, start, start + SECOND, op) }
 }
 
 fn spans(indices: &[u32]) -> Spans {
@@ -52,17 +49,12 @@ fn empty_intervals_and_gaps_are_zero_points() {
         (7, 7, 0, Op::Write),
     ];
     assert_eq!(seen(&all), expected);
-    assert!(
-        all.iter()
-            .all(|p| p.ramp == (p.index == 0) && p.elapsed() == SECOND)
-    );
+    assert!(all.iter().all(|p| p.ramp == (p.index == 0) && p.elapsed() == SECOND));
 }
 
 #[test]
 fn a_series_without_gaps_is_unchanged() {
-    let series: Vec<_> = (0..4)
-        .flat_map(|n| [point(n, Op::Read), point(n, Op::Write)])
-        .collect();
+    let series: Vec<_> = (0..4).flat_map(|n| [point(n, Op::Read), point(n, Op::Write)]).collect();
     let mut all = filled(series.clone(), &[0, 1, 2, 3], SECOND);
     // Half a second more is part of the last interval, not another one.
     ended(&mut all, Nanos(3 * SECOND.0 + SECOND.0 / 3), SECOND);

@@ -21,10 +21,7 @@ fn header() -> RecordingHeader {
 #[test]
 fn headers_round_trip() {
     assert_eq!(RecordingHeader::decode(&header().encode()), Some(header()));
-    let long = RecordingHeader {
-        label: "ü".repeat(500),
-        ..header()
-    };
+    let long = RecordingHeader { label: "ü".repeat(500), ..header() };
     let read = RecordingHeader::decode(&long.encode()).unwrap();
     assert_eq!(read.label, "ü".repeat(LABEL_BYTES / 2));
 }
@@ -36,12 +33,9 @@ fn versions_tell_spare_blocks_and_the_place_of_the_second_copy() {
         layout.tail = layout.tail.filter(|_| tail);
         RecordingHeader { layout, ..header() }
     };
-    for (spare, tail, version, blocks) in [
-        (false, false, 1, 2),
-        (true, false, 2, 3),
-        (false, true, 3, 2),
-        (true, true, 4, 3),
-    ] {
+    for (spare, tail, version, blocks) in
+        [(false, false, 1, 2), (true, false, 2, 3), (false, true, 3, 2), (true, true, 4, 3)]
+    {
         let block = header(spare, tail).encode();
         assert_eq!(super::version(&block, HEADER_MAGIC), Some(version));
         let read = RecordingHeader::decode(&block).unwrap();
@@ -58,36 +52,12 @@ fn versions_tell_spare_blocks_and_the_place_of_the_second_copy() {
 #[test]
 fn inconsistent_headers_are_rejected() {
     for wrong in [
+        RecordingHeader { drive: 3, ..header() },
+        RecordingHeader { layout: IndexLayout { chunk_bytes: 0, ..header().layout }, ..header() },
+        RecordingHeader { layout: IndexLayout { chunks: u64::MAX, ..header().layout }, ..header() },
+        RecordingHeader { layout: IndexLayout { data_first: 0, ..header().layout }, ..header() },
         RecordingHeader {
-            drive: 3,
-            ..header()
-        },
-        RecordingHeader {
-            layout: IndexLayout {
-                chunk_bytes: 0,
-                ..header().layout
-            },
-            ..header()
-        },
-        RecordingHeader {
-            layout: IndexLayout {
-                chunks: u64::MAX,
-                ..header().layout
-            },
-            ..header()
-        },
-        RecordingHeader {
-            layout: IndexLayout {
-                data_first: 0,
-                ..header().layout
-            },
-            ..header()
-        },
-        RecordingHeader {
-            layout: IndexLayout {
-                tail: Some(header().layout.data_first),
-                ..header().layout
-            },
+            layout: IndexLayout { tail: Some(header().layout.data_first), ..header().layout },
             ..header()
         },
     ] {

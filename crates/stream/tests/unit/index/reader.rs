@@ -3,20 +3,13 @@ use crate::index::IndexOptions;
 use crate::index::writer::IndexWriter;
 
 fn span(first_local: u64, count: u64) -> IndexSpan {
-    IndexSpan {
-        first_local,
-        count,
-        address: 0,
-    }
+    IndexSpan { first_local, count, address: 0 }
 }
 
 /// The run of a header with this durable count over these spans (first, count), in a ring of this
 /// capacity or no ring.
 fn run(spans: &[(u64, u64)], durable: u64, ring: Option<u64>) -> (u64, u64) {
-    let spans: Vec<IndexSpan> = spans
-        .iter()
-        .map(|&(first, count)| span(first, count))
-        .collect();
+    let spans: Vec<IndexSpan> = spans.iter().map(|&(first, count)| span(first, count)).collect();
     let (_, found) = part(0, 1, (0, 0), durable, 1);
     let mut header = found.header;
     header.ring = ring.is_some();
@@ -50,11 +43,8 @@ pub(in crate::index) fn part(
     durable: u64,
     stream: u8,
 ) -> (String, RecordingPart) {
-    let options = IndexOptions {
-        stream: StreamId([stream; 16]),
-        label: String::new(),
-        began_unix_s: 0,
-    };
+    let options =
+        IndexOptions { stream: StreamId([stream; 16]), label: String::new(), began_unix_s: 0 };
     let layout = IndexLayout::new(0, 1000, 4096, true).unwrap();
     let mut writer = IndexWriter::new(&options, layout, (drive, drives), true, 10);
     writer.durable(durable);

@@ -35,24 +35,12 @@ fn required_chunks_without_entries_are_missing() {
 #[test]
 fn parts_of_different_recordings_are_rejected() {
     let other = vec![part(0, 2, (0, 1), 0, 1), part(1, 2, (0, 1), 0, 2)];
-    assert!(matches!(
-        Recording::assemble(other),
-        Err(IndexError::Mixed { .. })
-    ));
+    assert!(matches!(Recording::assemble(other), Err(IndexError::Mixed { .. })));
     let mut larger = vec![part(0, 2, (0, 1), 0, 1), part(1, 2, (0, 1), 0, 1)];
     larger[1].1.header.layout.chunk_bytes *= 2;
-    assert!(matches!(
-        Recording::assemble(larger),
-        Err(IndexError::Mixed { .. })
-    ));
+    assert!(matches!(Recording::assemble(larger), Err(IndexError::Mixed { .. })));
     let missing = vec![part(1, 2, (0, 1), 0, 1)];
-    assert!(matches!(
-        Recording::assemble(missing),
-        Err(IndexError::Mixed { .. })
-    ));
+    assert!(matches!(Recording::assemble(missing), Err(IndexError::Mixed { .. })));
     let twice = vec![part(0, 2, (0, 1), 0, 1), part(0, 2, (0, 1), 0, 1)];
-    assert!(matches!(
-        Recording::assemble(twice),
-        Err(IndexError::Mixed { .. })
-    ));
+    assert!(matches!(Recording::assemble(twice), Err(IndexError::Mixed { .. })));
 }

@@ -1,11 +1,7 @@
 use super::*;
 
 fn writer(chunks: u64) -> IndexWriter {
-    let options = IndexOptions {
-        stream: StreamId([1; 16]),
-        label: String::new(),
-        began_unix_s: 0,
-    };
+    let options = IndexOptions { stream: StreamId([1; 16]), label: String::new(), began_unix_s: 0 };
     let layout = IndexLayout {
         first: 0,
         chunks,
@@ -26,20 +22,13 @@ fn the_newest_copy_of_a_block_is_never_written_over() {
     let mut index = writer(2 * ENTRIES);
     let mut addresses = Vec::new();
     for n in 0..10 {
-        index.add_entry(ChunkEntry {
-            crc32c: n,
-            len_bytes: 4096,
-        });
+        index.add_entry(ChunkEntry { crc32c: n, len_bytes: 4096 });
         let writes = index.checkpoint(u64::from(n) + 1, None);
         assert_eq!(writes.len(), 2);
         assert_eq!(block(&writes[0]).entries.len(), n as usize + 1);
         addresses.push((writes[0].0, writes[1].0));
     }
-    assert!(
-        addresses
-            .windows(2)
-            .all(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1)
-    );
+    assert!(addresses.windows(2).all(|pair| pair[0].0 != pair[1].0 && pair[0].1 != pair[1].1));
     assert!(addresses.windows(3).all(|three| three[0] == three[2]));
 }
 
@@ -52,13 +41,7 @@ fn a_checkpoint_indexes_completed_chunks_only_in_bounded_memory() {
     let writes = index.checkpoint(ENTRIES + 3, None);
     assert_eq!(writes.len(), 3);
     assert_eq!(block(&writes[0]).entries.len() as u64, ENTRIES);
-    assert_eq!(
-        (
-            block(&writes[1]).first_local,
-            block(&writes[1]).entries.len()
-        ),
-        (ENTRIES, 3)
-    );
+    assert_eq!((block(&writes[1]).first_local, block(&writes[1]).entries.len()), (ENTRIES, 3));
     assert_eq!(index.entries.len() as u64, ENTRIES + 7);
     // Nothing new: only the header.
     assert_eq!(index.checkpoint(ENTRIES + 3, None).len(), 1);
@@ -76,10 +59,7 @@ fn unchanged_durable_blocks_get_their_second_copy() {
     index.durable(ENTRIES + 3);
     let third = index.checkpoint(ENTRIES + 3, None);
     let other = |address: u64| address ^ BLOCK_BYTES;
-    assert_eq!(
-        third[..third.len() - 1],
-        [(other(second[0].0), second[0].1.clone())]
-    );
+    assert_eq!(third[..third.len() - 1], [(other(second[0].0), second[0].1.clone())]);
     assert_eq!(index.checkpoint(ENTRIES + 3, None).len(), 1, "only twice");
     assert_eq!(block(&first[0]).entries.len() as u64, ENTRIES);
 }
@@ -93,10 +73,7 @@ fn full_blocks_have_two_copies_one_checkpoint_later() {
     let writes = index.checkpoint(ENTRIES + 9, None);
     // The block that grew replaces its older copy; the full one is repeated over its own.
     let blocks: Vec<_> = writes[..writes.len() - 1].iter().map(block).collect();
-    let reports: Vec<_> = blocks
-        .iter()
-        .map(|b| (b.first_local, b.entries.len() as u64))
-        .collect();
+    let reports: Vec<_> = blocks.iter().map(|b| (b.first_local, b.entries.len() as u64)).collect();
     assert_eq!(reports, [(ENTRIES, 9), (0, ENTRIES)]);
     assert_eq!(writes[1].1, first[0].1);
     assert!(first.iter().all(|(address, _)| *address != writes[1].0));
@@ -121,10 +98,7 @@ fn rings_reuse_index_blocks_and_have_a_spare() {
         }
         // At any wrap, the blocks together describe all chunks on the drive.
         let newest: u64 = reports.values().map(|(_, count)| count).sum();
-        assert!(
-            newest >= (finished + 7).min(chunks),
-            "{finished}: {reports:?}"
-        );
+        assert!(newest >= (finished + 7).min(chunks), "{finished}: {reports:?}");
     }
     assert_eq!(reports.len(), 3);
 }
@@ -161,18 +135,11 @@ fn the_next_header_holds_the_durable_count() {
     assert!(before[0].1.iter().all(|&b| b == 0));
     // Both copies of the header: at the start, and at the end of the range.
     assert_eq!([before[1].0, before[2].0], [0, (1 << 30) + 100 * 4096]);
-    assert!(
-        before[1..3]
-            .iter()
-            .all(|(_, bytes)| RecordingHeader::decode(bytes).is_some())
-    );
+    assert!(before[1..3].iter().all(|(_, bytes)| RecordingHeader::decode(bytes).is_some()));
     index.add_entry(ChunkEntry::default());
     index.checkpoint(1, None);
     index.durable(1);
     let writes = index.checkpoint(1, Some(77));
     let header = RecordingHeader::decode(&writes.last().unwrap().1).unwrap();
-    assert_eq!(
-        (header.durable_chunks, header.ended, header.stream_bytes),
-        (1, true, 77)
-    );
+    assert_eq!((header.durable_chunks, header.ended, header.stream_bytes), (1, true, 77));
 }

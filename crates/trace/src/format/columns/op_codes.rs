@@ -35,9 +35,7 @@ impl OpCodes {
             }),
             OpCodes::Scsi => {
                 let digits = text.trim_start_matches("0x");
-                u16::from_str_radix(digits, 16)
-                    .ok()
-                    .and_then(scsi_operation)
+                u16::from_str_radix(digits, 16).ok().and_then(scsi_operation)
             }
         }
     }

@@ -24,11 +24,7 @@ impl Draws {
         let wide = access.generator == Generator::Tausworthe64;
         let reads = all[0];
         let writes = if access.verifies { reads } else { all[1] };
-        let trims = if access.trims_and_writes() {
-            writes
-        } else {
-            all[2]
-        };
+        let trims = if access.trims_and_writes() { writes } else { all[2] };
         let order = Tausworthe::new(all[10], false);
         Draws {
             sizes: [reads, writes, trims].map(|seed| Tausworthe::new(seed, wide)),

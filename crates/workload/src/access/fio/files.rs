@@ -99,9 +99,7 @@ impl FileState {
         let of_map = access.zones.map_or(bytes, |zones| zones.range_bytes);
         let blocks = of_map / access.least_bytes().max(1);
         let is_lfsr = access.random && access.generator == Generator::Lfsr;
-        let least = access.sizes[READ]
-            .least_bytes
-            .min(access.sizes[WRITE].least_bytes);
+        let least = access.sizes[READ].least_bytes.min(access.sizes[WRITE].least_bytes);
         let seed = match access.repeats {
             true => random::jenkins_hash(name.as_bytes()).wrapping_mul(seeds.thread as u32),
             false => seeds.of_offsets() as u32,

@@ -81,19 +81,11 @@ pub struct FioAccess {
 
 impl FioAccess {
     pub fn least_bytes(&self) -> u64 {
-        self.sizes
-            .iter()
-            .map(|sizes| sizes.least_bytes)
-            .min()
-            .unwrap_or(0)
+        self.sizes.iter().map(|sizes| sizes.least_bytes).min().unwrap_or(0)
     }
 
     pub(super) fn most_bytes(&self) -> u64 {
-        self.sizes
-            .iter()
-            .map(|sizes| sizes.most_bytes)
-            .max()
-            .unwrap_or(0)
+        self.sizes.iter().map(|sizes| sizes.most_bytes).max().unwrap_or(0)
     }
 
     pub(super) fn mixes(&self) -> bool {

@@ -60,11 +60,8 @@ impl Hashed {
                 let first = center(&mut random, at);
                 let terms =
                     (0..blocks.min(MOST_TERMS)).map(|rank| (1.0 / (rank + 1) as f64).powf(theta));
-                let sampler = Sampler::Zipf {
-                    theta,
-                    zeta2: 1.0 + 0.5_f64.powf(theta),
-                    zetan: terms.sum(),
-                };
+                let sampler =
+                    Sampler::Zipf { theta, zeta2: 1.0 + 0.5_f64.powf(theta), zetan: terms.sum() };
                 (sampler, first)
             }
             Law::Pareto { h, center: at } => {
@@ -83,32 +80,19 @@ impl Hashed {
             }
             Law::Uniform | Law::Zoned(_) | Law::ZonedBytes(_) => return None,
         };
-        Some(Hashed {
-            sampler,
-            random,
-            blocks: blocks.max(1),
-            first,
-            scatters: true,
-        })
+        Some(Hashed { sampler, random, blocks: blocks.max(1), first, scatters: true })
     }
 
     /// Neighbours stay neighbours.
     pub(super) fn in_order(self) -> Hashed {
-        Hashed {
-            scatters: false,
-            ..self
-        }
+        Hashed { scatters: false, ..self }
     }
 
     pub(super) fn next(&mut self) -> u64 {
         let most = f64::from(u32::MAX);
         let blocks = self.blocks;
         let rank = match self.sampler {
-            Sampler::Zipf {
-                theta,
-                zeta2,
-                zetan,
-            } => {
+            Sampler::Zipf { theta, zeta2, zetan } => {
                 let whole = blocks as f64;
                 let eta = (1.0 - (2.0 / whole).powf(1.0 - theta)) / (1.0 - zeta2 / zetan);
                 let uniform = self.random.next() as f64 / most;

@@ -10,11 +10,7 @@ const MOST_DRAWS: u32 = 100_000;
 
 impl FioAddresses {
     fn fits(&self, offset_bytes: u64, len_bytes: u64) -> bool {
-        let end = self
-            .file
-            .part
-            .area_bytes
-            .saturating_add(self.file.part.offset_bytes);
+        let end = self.file.part.area_bytes.saturating_add(self.file.part.offset_bytes);
         offset_bytes.saturating_add(len_bytes) <= end
     }
 

@@ -43,13 +43,8 @@ impl RandomMap {
         if block >= self.blocks {
             return None;
         }
-        let next = if block + 1 == self.blocks {
-            0
-        } else {
-            block + 1
-        };
-        self.first_free(next)
-            .or_else(|| self.first_free(0).filter(|_| next != 0))
+        let next = if block + 1 == self.blocks { 0 } else { block + 1 };
+        self.first_free(next).or_else(|| self.first_free(0).filter(|_| next != 0))
     }
 
     fn first_free(&self, from: u64) -> Option<u64> {
@@ -61,9 +56,7 @@ impl RandomMap {
             let first = !(self.word(level, at)? | before);
             let words = self.levels[level].iter().enumerate().skip(at as usize + 1);
             let (at, free) = match first {
-                0 => words
-                    .map(|(at, word)| (at as u64, !word))
-                    .find(|(_, free)| *free != 0)?,
+                0 => words.map(|(at, word)| (at as u64, !word)).find(|(_, free)| *free != 0)?,
                 _ => (at, first),
             };
             index = (at << SHIFT) + u64::from(free.trailing_zeros());
@@ -84,11 +77,7 @@ impl RandomMap {
             if free == 0 {
                 break;
             }
-            let bits = if free == BITS {
-                u64::MAX
-            } else {
-                (1 << free) - 1
-            };
+            let bits = if free == BITS { u64::MAX } else { (1 << free) - 1 };
             *word |= bits << bit;
             if *word == u64::MAX {
                 self.fill_above(next >> SHIFT);

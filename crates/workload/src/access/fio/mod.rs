@@ -353,11 +353,9 @@ impl FioAddresses {
         if let Some(zones) = &mut self.zones {
             let io = (offset_bytes, len_bytes);
             match zones.adjust(direction == WRITE, io, drawn.stage, &place) {
-                Adjusted::Io {
-                    offset_bytes: offset,
-                    len_bytes: len,
-                    resets,
-                } => (offset_bytes, len_bytes, resets_zone) = (offset, len, resets),
+                Adjusted::Io { offset_bytes: offset, len_bytes: len, resets } => {
+                    (offset_bytes, len_bytes, resets_zone) = (offset, len, resets)
+                }
                 Adjusted::Wait(stage) => return Filled::Wait(Drawn { stage, ..drawn }),
                 Adjusted::End => return Filled::End,
             }

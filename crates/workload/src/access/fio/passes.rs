@@ -62,10 +62,7 @@ impl Passes {
     /// A write is read back while its pass goes on.
     pub(super) fn reads_back(&mut self, bytes: u64) {
         self.read_back = (self.read_back.0 + 1, self.read_back.1 + bytes);
-        self.unread = (
-            self.unread.0.saturating_sub(1),
-            self.unread.1.saturating_sub(bytes),
-        );
+        self.unread = (self.unread.0.saturating_sub(1), self.unread.1.saturating_sub(bytes));
     }
 
     fn all_ios(&self, loops: u64) -> bool {

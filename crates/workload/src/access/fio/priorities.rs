@@ -25,10 +25,7 @@ pub fn priority_shares(text: &str) -> Option<Vec<PriorityShare>> {
         };
         (numbers.next().is_none() && share.percent <= 100).then_some(share)
     };
-    text.split(':')
-        .filter(|text| !text.is_empty())
-        .map(share)
-        .collect()
+    text.split(':').filter(|text| !text.is_empty()).map(share).collect()
 }
 
 impl FioAddresses {

@@ -111,10 +111,7 @@ pub struct Seeds {
 impl Seeds {
     /// Those of a further thread, from those of the first one.
     pub(super) fn of_worker(self, worker: u32) -> Seeds {
-        Seeds {
-            thread: self.thread + u64::from(worker),
-            ..self
-        }
+        Seeds { thread: self.thread + u64::from(worker), ..self }
     }
 
     /// By place: block sizes of reads, writes and trims are 0 to 2, the mix is 4, random or
@@ -171,9 +168,7 @@ pub(super) fn jenkins_hash(key: &[u8]) -> u32 {
     }
     let word = |from: usize| {
         let bytes = rest.iter().skip(from).take(4).enumerate();
-        bytes.fold(0_u32, |word, (at, &byte)| {
-            word | u32::from(byte) << (8 * at)
-        })
+        bytes.fold(0_u32, |word, (at, &byte)| word | u32::from(byte) << (8 * at))
     };
     a = a.wrapping_add(word(0));
     b = b.wrapping_add(word(4));

@@ -12,10 +12,7 @@ pub(super) struct Rates {
 
 impl Rates {
     pub(super) fn new(bytes_per_second: PerDirection<u64>) -> Rates {
-        Rates {
-            bytes_per_second,
-            bytes: [0; 3],
-        }
+        Rates { bytes_per_second, bytes: [0; 3] }
     }
 
     pub(super) fn issued(&mut self, direction: usize, bytes: u64) {

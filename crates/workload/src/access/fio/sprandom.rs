@@ -95,9 +95,7 @@ impl Regions {
         let blocks_each = of.region_bytes(data_bytes, block_bytes) / block_bytes.max(1);
         let fractions = of.valid_fractions().into_iter();
         Regions {
-            invalid: fractions
-                .map(|valid| ((1.0 - valid) * STEPS).round() as u64)
-                .collect(),
+            invalid: fractions.map(|valid| ((1.0 - valid) * STEPS).round() as u64).collect(),
             draws: Tausworthe::new(seed, false),
             blocks_each,
             region: 0,

@@ -182,11 +182,7 @@ impl ZonePart {
         let Some(zone) = zones.get(first) else {
             return Adjusted::End;
         };
-        let io = |offset_bytes, len_bytes| Adjusted::Io {
-            offset_bytes,
-            len_bytes,
-            resets: false,
-        };
+        let io = |offset_bytes, len_bytes| Adjusted::Io { offset_bytes, len_bytes, resets: false };
         if !zone.has_pointer {
             return match write {
                 true => zones.in_conventional(first, (offset_bytes, len_bytes), place),
@@ -248,11 +244,7 @@ impl Zones {
             }
             len = len / least * least;
         }
-        Adjusted::Io {
-            offset_bytes: offset,
-            len_bytes: len,
-            resets: false,
-        }
+        Adjusted::Io { offset_bytes: offset, len_bytes: len, resets: false }
     }
 
     fn place_write(
@@ -338,11 +330,7 @@ impl Zones {
         let len_bytes = len_bytes.min(left) / least * least;
         let resets = std::mem::take(&mut zone.holds_old_data);
         match len_bytes >= least && place.has(offset_bytes) {
-            true => Adjusted::Io {
-                offset_bytes,
-                len_bytes,
-                resets: resets && is_real,
-            },
+            true => Adjusted::Io { offset_bytes, len_bytes, resets: resets && is_real },
             false => self.refused(index),
         }
     }
@@ -393,11 +381,7 @@ impl Zones {
                 self.lock_zone(part, index);
             }
         }
-        Adjusted::Io {
-            offset_bytes: offset,
-            len_bytes: len,
-            resets: false,
-        }
+        Adjusted::Io { offset_bytes: offset, len_bytes: len, resets: false }
     }
 }
 

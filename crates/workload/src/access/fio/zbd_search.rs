@@ -50,11 +50,7 @@ impl Zones {
                 return Ok(zone);
             }
         }
-        let search = Search {
-            zone,
-            number: zone,
-            tries_again: true,
-        };
+        let search = Search { zone, number: zone, tries_again: true };
         let job_limit = part.job.job_max_open;
         let waits = self.open_count == part.end.saturating_sub(part.first)
             || self.max_open > 0 && self.open_count == self.max_open
@@ -69,9 +65,7 @@ impl Zones {
     fn candidate(&self, part: &ZonePart, from: u32) -> Option<u32> {
         let count = self.open_count as usize;
         let places = (0..count).map(|step| (from as usize + step) % count.max(1));
-        places
-            .map(|place| self.open[place])
-            .find(|zone| (part.first..part.end).contains(zone))
+        places.map(|place| self.open[place]).find(|zone| (part.first..part.end).contains(zone))
     }
 
     fn has_room(&self, zone: u32, least_bytes: u64) -> bool {

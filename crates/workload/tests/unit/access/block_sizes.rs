@@ -8,34 +8,22 @@ fn frequencies(sizes: &BlockSizes, draws: u32) -> Vec<f64> {
     for _ in 0..draws {
         counts[sizes.pick(&mut rng)] += 1;
     }
-    counts
-        .iter()
-        .map(|&n| f64::from(n) / f64::from(draws))
-        .collect()
+    counts.iter().map(|&n| f64::from(n) / f64::from(draws)).collect()
 }
 
 #[test]
 fn fio_bssplit_is_parsed_by_its_rules() {
     let sizes: BlockSizes = "4k/60:64k/40".parse().unwrap();
-    assert_eq!(
-        sizes.entries().collect::<Vec<_>>(),
-        [(4096, 60.0), (65536, 40.0)]
-    );
+    assert_eq!(sizes.entries().collect::<Vec<_>>(), [(4096, 60.0), (65536, 40.0)]);
     let shared: BlockSizes = "4k/50:1k/:32k".parse().unwrap();
-    assert_eq!(
-        shared.entries().collect::<Vec<_>>(),
-        [(1024, 25.0), (4096, 50.0), (32768, 25.0)]
-    );
+    assert_eq!(shared.entries().collect::<Vec<_>>(), [(1024, 25.0), (4096, 50.0), (32768, 25.0)]);
     let single: BlockSizes = "128k".parse().unwrap();
     assert!(single.is_single());
     assert_eq!(single.to_string(), "128k");
     assert_eq!(single.min_bytes(), 131_072);
     // Equal sizes are merged; weight 0 is dropped.
     let merged: BlockSizes = "4k/30:4096/30:8k/40:16k/0".parse().unwrap();
-    assert_eq!(
-        merged.entries().collect::<Vec<_>>(),
-        [(4096, 60.0), (8192, 40.0)]
-    );
+    assert_eq!(merged.entries().collect::<Vec<_>>(), [(4096, 60.0), (8192, 40.0)]);
     assert!((merged.mean_bytes() - 5734.4).abs() < 1e-6);
     assert_eq!(sizes.common_power_of_two(), 4096);
     let odd: BlockSizes = "1536".parse().unwrap();
@@ -44,17 +32,9 @@ fn fio_bssplit_is_parsed_by_its_rules() {
 
 #[test]
 fn bad_mixes_are_refused_with_a_reason() {
-    for text in [
-        "",
-        "4k/60:64k/50",
-        "4k/60:64k/30",
-        "4k/x",
-        "0",
-        "8m",
-        "4k/-5:8k/105",
-        ":",
-        "4k/nan",
-    ] {
+    for text in
+        ["", "4k/60:64k/50", "4k/60:64k/30", "4k/x", "0", "8m", "4k/-5:8k/105", ":", "4k/nan"]
+    {
         assert!(text.parse::<BlockSizes>().is_err(), "{text:?}");
     }
     assert!(matches!(BlockSizes::mix(&[]), Err(AccessError::EmptyMix)));

@@ -37,11 +37,8 @@ fn every_position_is_equally_likely() {
         }
     }
     let expected = KEYS as f64 / N as f64;
-    let chi2: f64 = table
-        .as_flattened()
-        .iter()
-        .map(|&n| (f64::from(n) - expected).powi(2) / expected)
-        .sum();
+    let chi2: f64 =
+        table.as_flattened().iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
     // 121 degrees of freedom: mean 121, standard deviation 15.6; 0.9999 quantile 185.
     assert!(chi2 < 185.0, "chi-squared {chi2}");
 }
@@ -59,13 +56,9 @@ fn pairs_are_about_equally_likely() {
         permutation.reshuffle(&mut rng);
         counts[(permutation.apply(7) * N + permutation.apply(8)) as usize] += 1;
     }
-    let pairs = counts
-        .iter()
-        .enumerate()
-        .filter(|(i, _)| *i as u64 / N != *i as u64 % N);
-    let chi2: f64 = pairs
-        .map(|(_, &n)| (f64::from(n) - PER_PAIR as f64).powi(2) / PER_PAIR as f64)
-        .sum();
+    let pairs = counts.iter().enumerate().filter(|(i, _)| *i as u64 / N != *i as u64 % N);
+    let chi2: f64 =
+        pairs.map(|(_, &n)| (f64::from(n) - PER_PAIR as f64).powi(2) / PER_PAIR as f64).sum();
     // 3539 degrees of freedom for a truly random permutation: mean 3539, standard deviation 84. Six
     // rounds over six bits come close to it; a shuffle that keeps neighbours together is off by
     // orders of magnitude.

@@ -18,10 +18,7 @@ fn pareto_shares_are_exact() {
             let inside = ranks.iter().filter(|&&rank| (rank as f64) < limit).count();
             let (share, expected) = (inside as f64 / f64::from(DRAWS), f64::powi(1.0 - h, power));
             // Four standard deviations of a binomial share.
-            assert!(
-                (share - expected).abs() < 4.0 * 0.5 / f64::from(DRAWS).sqrt(),
-                "{h}: {share}"
-            );
+            assert!((share - expected).abs() < 4.0 * 0.5 / f64::from(DRAWS).sqrt(), "{h}: {share}");
         }
     }
 }
@@ -34,16 +31,9 @@ fn normal_ranks_have_their_moments() {
     let ranks = drawn(law(10.0), count);
     let n = f64::from(DRAWS);
     let mean = ranks.iter().map(|&r| r as f64).sum::<f64>() / n;
-    let variance = ranks
-        .iter()
-        .map(|&r| (r as f64 - mean).powi(2))
-        .sum::<f64>()
-        / n;
+    let variance = ranks.iter().map(|&r| (r as f64 - mean).powi(2)).sum::<f64>() / n;
     assert!((mean / 500_000.0 - 1.0).abs() < 0.003, "{mean}");
-    assert!(
-        (variance.sqrt() / 100_000.0 - 1.0).abs() < 0.01,
-        "{variance}"
-    );
+    assert!((variance.sqrt() / 100_000.0 - 1.0).abs() < 0.01, "{variance}");
     assert!(drawn(law(99.0), 3).iter().all(|&rank| rank < 3));
     assert!(drawn(law(50.0), 1).iter().all(|&rank| rank == 0));
 }

@@ -33,10 +33,7 @@ fn follows_the_analytic_law() {
             // Mean `freedom`, standard deviation sqrt(2 freedom): 5 sigma plus room for the skew of
             // few cells.
             let limit = freedom + 5.0 * (2.0 * freedom).sqrt() + 10.0;
-            assert!(
-                chi2 < limit,
-                "theta {theta} count {count}: {chi2} over {freedom}"
-            );
+            assert!(chi2 < limit, "theta {theta} count {count}: {chi2} over {freedom}");
         }
     }
 }
@@ -57,9 +54,6 @@ fn extreme_ranges_stay_inside() {
 #[test]
 fn bad_exponents_are_refused() {
     for theta in [0.0, -1.0, f64::NAN, f64::INFINITY, MAX_THETA + 1.0] {
-        assert!(matches!(
-            Zipf::new(10, theta),
-            Err(AccessError::BadTheta { .. })
-        ));
+        assert!(matches!(Zipf::new(10, theta), Err(AccessError::BadTheta { .. })));
     }
 }

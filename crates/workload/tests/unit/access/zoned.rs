@@ -50,11 +50,8 @@ fn a_zone_without_a_block_is_refused() {
 /// Chi-squared of draws against the law: uniform within zones, the zones' shares between them.
 #[test]
 fn draws_follow_the_law() {
-    for (text, seed) in [
-        ("50/5:30/15:20/80", 1),
-        ("10/50:0/10:90/40", 2),
-        ("25/20:25/30:50/50", 3),
-    ] {
+    for (text, seed) in [("50/5:30/15:20/80", 1), ("10/50:0/10:90/40", 2), ("25/20:25/30:50/50", 3)]
+    {
         let (slots, draws) = (1000_u64, 400_000_u32);
         let law = ZoneSampler::new(&shares(text), slots * 512, 512, slots).unwrap();
         let mut rng = Rng::new(seed);
@@ -78,9 +75,6 @@ fn draws_follow_the_law() {
         }
         // Mean cells - 1, variance twice that: five standard deviations.
         let free = f64::from(cells - 1);
-        assert!(
-            (chi - free).abs() < 5.0 * (2.0 * free).sqrt(),
-            "{text}: {chi} of {free}"
-        );
+        assert!((chi - free).abs() < 5.0 * (2.0 * free).sqrt(), "{text}: {chi} of {free}");
     }
 }

@@ -39,17 +39,11 @@ fn run(body: &'static WorkerBody) -> Result<(), RunError> {
     thread::spawn(move || {
         let workload = workload(4);
         let mut outcome = DriveOutcome::default();
-        let mut jobs = [ThreadedJob {
-            workload: &workload,
-            handle: None,
-            outcome: &mut outcome,
-        }];
+        let mut jobs = [ThreadedJob { workload: &workload, handle: None, outcome: &mut outcome }];
         let ended = run_with(&mut jobs, &AtomicBool::new(false), &mut Ignore, body);
         sender.send(ended).unwrap();
     });
-    result
-        .recv_timeout(Duration::from_secs(20))
-        .expect("the collector hangs")
+    result.recv_timeout(Duration::from_secs(20)).expect("the collector hangs")
 }
 
 #[test]

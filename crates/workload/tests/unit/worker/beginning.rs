@@ -44,9 +44,6 @@ fn an_io_outside_of_what_is_verified_ends_the_worker_with_an_error() {
     worker.issue(Nanos::ZERO, &mut NullTarget::new(4), &mut batch);
     assert_eq!(batch.len(), 2);
     let failure = worker.take_failure().unwrap().to_string();
-    assert!(
-        failure.contains("a write of 4096 bytes at 8192"),
-        "{failure}"
-    );
+    assert!(failure.contains("a write of 4096 bytes at 8192"), "{failure}");
     assert!(worker.take_failure().is_none());
 }

@@ -22,17 +22,11 @@ fn search(target: LatencyTarget, most: u32, slow: u64) -> (Option<u32>, u64, usi
             in_flight.push_back(now);
         }
         widest = widest.max(if measures { in_flight.len() } else { 0 });
-        let issued = in_flight
-            .pop_front()
-            .expect("a search never stops by itself");
+        let issued = in_flight.pop_front().expect("a search never stops by itself");
         now += SERVICE;
         ios += 1;
         measured += u64::from(measures);
-        let extra = if ios % slow == 0 {
-            Nanos::MILLISECOND
-        } else {
-            Nanos::ZERO
-        };
+        let extra = if ios % slow == 0 { Nanos::MILLISECOND } else { Nanos::ZERO };
         let latency = now - issued + extra;
         measures |= search.completed(latency, in_flight.len() as u32, now) == SearchStep::Measure;
     }
@@ -63,10 +57,7 @@ fn some_slow_ios_are_allowed_by_the_percentile() {
 
 #[test]
 fn a_search_that_runs_on_never_ends() {
-    let target = LatencyTarget {
-        runs_on: true,
-        ..target(100.0)
-    };
+    let target = LatencyTarget { runs_on: true, ..target(100.0) };
     let (found, measured, _) = search(target, 64, u64::MAX);
     assert!((9..=11).contains(&found.unwrap()), "{found:?}");
     assert_eq!(measured, 0);

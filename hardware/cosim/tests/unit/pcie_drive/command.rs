@@ -39,15 +39,9 @@ fn one_and_two_pages_need_no_list() {
     let mut one = write(4096, 0x10_0000, 0);
     assert_eq!(fetch(&mut one, 4096, |_| 0), [(0x10_0000, 4096)]);
     let mut two = write(4096, 0x10_0200, 0x20_0000);
-    assert_eq!(
-        fetch(&mut two, 4096, |_| 0),
-        [(0x10_0200, 0xe00), (0x20_0000, 0x200)]
-    );
+    assert_eq!(fetch(&mut two, 4096, |_| 0), [(0x10_0200, 0xe00), (0x20_0000, 0x200)]);
     let mut two = write(8192, 0x10_0000, 0x20_0000);
-    assert_eq!(
-        fetch(&mut two, 4096, |_| 0),
-        [(0x10_0000, 4096), (0x20_0000, 4096)]
-    );
+    assert_eq!(fetch(&mut two, 4096, |_| 0), [(0x10_0000, 4096), (0x20_0000, 4096)]);
 }
 
 #[test]
@@ -65,12 +59,7 @@ fn lists_are_read_in_pieces_and_continue_in_another_page() {
     let in_second = (0..5).map(|entry| 0x10_0000 + entry * 0x1000);
     let expected: Vec<u64> = [0x9000, 0x1_0000].into_iter().chain(in_second).collect();
     assert_eq!(pages, expected);
-    let lists: Vec<_> = command
-        .bytes
-        .lists
-        .iter()
-        .map(|(at, list)| (*at, list.len()))
-        .collect();
+    let lists: Vec<_> = command.bytes.lists.iter().map(|(at, list)| (*at, list.len())).collect();
     assert_eq!(lists, [(0x1ff0, 16), (0x3000, 40)]);
 }
 
@@ -81,13 +70,7 @@ fn nothing_is_read_for_commands_that_the_controller_refuses() {
     assert!(is_ready(write(8192, 0x1000, 0x2004)), "unaligned page");
     assert!(is_ready(write(64 << 10, 0x1000, 0x2004)), "unaligned list");
     let far = nvm::Write::of(1, u64::MAX - 3, 8).entry();
-    assert!(
-        is_ready(FetchedCommand::new(1, 0, 0, far, &identity())),
-        "beyond the end"
-    );
+    assert!(is_ready(FetchedCommand::new(1, 0, 0, far, &identity())), "beyond the end");
     let long = nvm::Write::of(1, 0, 65_536).entry();
-    assert!(
-        is_ready(FetchedCommand::new(1, 0, 0, long, &identity())),
-        "beyond MDTS"
-    );
+    assert!(is_ready(FetchedCommand::new(1, 0, 0, long, &identity())), "beyond MDTS");
 }

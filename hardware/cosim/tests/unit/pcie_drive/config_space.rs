@@ -47,10 +47,7 @@ fn sizes_follow_device_control() {
 #[test]
 fn more_than_32_tags_need_extended_tags() {
     for (tags, initial, enabled) in [(16, 16, 16), (32, 32, 32), (64, 32, 64), (256, 32, 256)] {
-        let link = LinkOptions {
-            tags,
-            ..LinkOptions::new(4, 4)
-        };
+        let link = LinkOptions { tags, ..LinkOptions::new(4, 4) };
         let mut space = ConfigSpace::new(&link);
         assert_eq!(space.read_endpoint(0xa4) >> 5 & 1 != 0, tags > 32);
         assert_eq!(space.read_tags(), initial);

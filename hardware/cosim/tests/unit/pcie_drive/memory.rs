@@ -22,24 +22,12 @@ fn what_was_read_is_there_until_the_controller_has_fetched_the_command() {
     assert_eq!(read(&memory, 0x8008, 16), Some((8..24).collect()));
     assert!(memory.take_fetched().is_none(), "the entry was not read");
     assert_eq!(read(&memory, 0x2040, 64).unwrap()[2], 77);
-    for (address, first) in [
-        (0x10_0000, 100),
-        (0x20_0000, 104),
-        (0x10_0000, 108),
-        (0x20_0000, 104),
-    ] {
-        assert_eq!(
-            read(&memory, address, 4),
-            Some((first..first + 4).collect())
-        );
+    for (address, first) in [(0x10_0000, 100), (0x20_0000, 104), (0x10_0000, 108), (0x20_0000, 104)]
+    {
+        assert_eq!(read(&memory, address, 4), Some((first..first + 4).collect()));
     }
-    for (address, len) in [
-        (0x2000, 64),
-        (0x2080, 1),
-        (0x8010, 16),
-        (0x10_0000, 8),
-        (0x10_1000, 4),
-    ] {
+    for (address, len) in [(0x2000, 64), (0x2080, 1), (0x8010, 16), (0x10_0000, 8), (0x10_1000, 4)]
+    {
         assert_eq!(read(&memory, address, len), None, "{address:#x}");
     }
     assert_eq!(memory.take_fetched().unwrap().0, 5);

@@ -66,11 +66,7 @@ impl Units for PreparedFit {
     fn compute(&self, starts: Range<u64>, jobs: usize) -> anyhow::Result<String> {
         let mut text = String::new();
         for start in starts {
-            let settings = FitSettings {
-                start,
-                threads: jobs,
-                ..self.settings.clone()
-            };
+            let settings = FitSettings { start, threads: jobs, ..self.settings.clone() };
             let never = AtomicBool::new(false);
             let measurements = &self.targets.measurements;
             let fitted = fit(&self.text, measurements, &settings, &never, &mut |_| {})?;
@@ -128,9 +124,6 @@ impl Units for PreparedFit {
             })
         };
         let starts: Vec<Value> = results.iter().map(row).collect();
-        Ok((
-            shown,
-            json!({ "best": best.start, "alike": alike, "starts": starts }),
-        ))
+        Ok((shown, json!({ "best": best.start, "alike": alike, "starts": starts })))
     }
 }

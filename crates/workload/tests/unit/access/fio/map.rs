@@ -15,11 +15,7 @@ fn a_map_finds_what_is_free() {
             let next = behind.clone().find(|&block| !marked[block as usize]);
             assert_eq!(map.is_free(drawn), !marked[drawn as usize]);
             assert_eq!(map.next_free(drawn), next);
-            let block = if map.is_free(drawn) {
-                drawn
-            } else {
-                next.unwrap()
-            };
+            let block = if map.is_free(drawn) { drawn } else { next.unwrap() };
             let wanted = 1 + rng.below(80).min(blocks - block - 1);
             let free = (block..block + wanted).take_while(|&block| !marked[block as usize]);
             let expected = free.count() as u64;

@@ -13,11 +13,7 @@ struct Recorded {
 }
 
 fn options(regions: u32, over_provisioning: f64, cache_bytes: u64) -> SpRandom {
-    SpRandom {
-        regions,
-        over_provisioning,
-        cache_bytes,
-    }
+    SpRandom { regions, over_provisioning, cache_bytes }
 }
 
 fn recorded() -> [Recorded; 5] {
@@ -30,56 +26,16 @@ fn recorded() -> [Recorded; 5] {
         digest,
     };
     [
-        of(
-            16,
-            4,
-            options(100, 0.15, 0),
-            None,
-            4703,
-            0x9713_5c0f_735d_7b2f,
-        ),
-        of(
-            64,
-            4,
-            options(50, 0.07, 0),
-            None,
-            17530,
-            0x197b_36cb_10ca_de78,
-        ),
-        of(
-            64,
-            4,
-            options(100, 0.25, 64 << 10),
-            None,
-            20480,
-            0x250c_6578_86b1_d7d0,
-        ),
-        of(
-            100,
-            16,
-            options(20, 0.5, 0),
-            Some(42),
-            9578,
-            0x68d8_4f89_854b_e286,
-        ),
-        of(
-            37,
-            8,
-            options(10, 0.0945, 0),
-            None,
-            5169,
-            0x4681_08e3_b7c5_a9d4,
-        ),
+        of(16, 4, options(100, 0.15, 0), None, 4703, 0x9713_5c0f_735d_7b2f),
+        of(64, 4, options(50, 0.07, 0), None, 17530, 0x197b_36cb_10ca_de78),
+        of(64, 4, options(100, 0.25, 64 << 10), None, 20480, 0x250c_6578_86b1_d7d0),
+        of(100, 16, options(20, 0.5, 0), Some(42), 9578, 0x68d8_4f89_854b_e286),
+        of(37, 8, options(10, 0.0945, 0), None, 5169, 0x4681_08e3_b7c5_a9d4),
     ]
 }
 
 fn written(of: &Recorded) -> Vec<u64> {
-    let seeds = Seeds {
-        fixed_offsets: false,
-        all_repeat: false,
-        seed: of.seed,
-        thread: 1,
-    };
+    let seeds = Seeds { fixed_offsets: false, all_repeat: false, seed: of.seed, thread: 1 };
     let (data, block) = (of.data_bytes, of.block_bytes);
     let mut fresh = ShiftRegister::new(data / block, seeds.of_offsets());
     let seed = seeds.of_thread()[SPRANDOM_OFF];
@@ -121,9 +77,7 @@ fn a_region_is_valid_in_the_share_that_it_is_to_be() {
     let wanted = of.options.valid_fractions();
     for (region, wanted) in wanted.iter().enumerate().take(48) {
         let of_region = (region * each)..((region + 1) * each).min(blocks.len());
-        let valid = of_region
-            .clone()
-            .filter(|&at| last[blocks[at] as usize] == Some(at));
+        let valid = of_region.clone().filter(|&at| last[blocks[at] as usize] == Some(at));
         let valid = valid.count() as f64 / of_region.len() as f64;
         assert!((valid - wanted).abs() < 0.05, "{region}: {valid}, {wanted}");
     }
