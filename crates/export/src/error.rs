@@ -26,6 +26,12 @@ pub enum ExportError {
     #[error("{0} writes several files, not one for stdout; name a folder with -o")]
     SeveralFiles(&'static str),
     #[error(
+        "{run} has nothing that {format} could hold: bench-fio has a file per cell with results, \
+         fio-logs files per cell with intervals; json and csv have all of a run",
+        run = .run.display()
+    )]
+    Nothing { run: PathBuf, format: &'static str },
+    #[error(
         "cannot {action} {path}: {source}; the tables are as they were before",
         path = .path.display()
     )]
@@ -49,7 +55,9 @@ impl ExportError {
 impl Classified for ExportError {
     fn class(&self) -> ErrorClass {
         match self {
-            ExportError::UnknownFormat(_) | ExportError::SeveralFiles(_) => ErrorClass::Usage,
+            ExportError::UnknownFormat(_)
+            | ExportError::SeveralFiles(_)
+            | ExportError::Nothing { .. } => ErrorClass::Usage,
             ExportError::Busy(_) => ErrorClass::InUse,
             ExportError::Store(error) => error.class(),
             ExportError::Parquet { .. }

@@ -127,15 +127,19 @@ impl FromStr for ExportFormat {
 /// `out` is the file (json, fio-json, ocp) or the folder to write into (csv, parquet, bench-fio,
 /// fio-logs). Existing files are replaced, each only when the new one is whole. Returns the files.
 pub fn export(run: &Run, format: ExportFormat, out: &Path) -> Result<Vec<PathBuf>, ExportError> {
-    match format {
-        ExportFormat::Csv => export_csv(run, &conclusions::conclude_run(run), out),
-        ExportFormat::Parquet => export_parquet(run, &conclusions::conclude_run(run), out),
-        ExportFormat::BenchFio => export_bench_fio(run, out),
-        ExportFormat::FioLogs => export_fio_logs(run, out),
+    let files = match format {
+        ExportFormat::Csv => export_csv(run, &conclusions::conclude_run(run), out)?,
+        ExportFormat::Parquet => export_parquet(run, &conclusions::conclude_run(run), out)?,
+        ExportFormat::BenchFio => export_bench_fio(run, out)?,
+        ExportFormat::FioLogs => export_fio_logs(run, out)?,
         ExportFormat::Json | ExportFormat::FioJson | ExportFormat::Ocp => {
             replace_file(out, |file| export_document(run, format, file))?;
-            Ok(vec![out.to_owned()])
+            vec![out.to_owned()]
         }
+    };
+    match files.is_empty() {
+        true => Err(ExportError::Nothing { run: run.path.clone(), format: format.name() }),
+        false => Ok(files),
     }
 }
 

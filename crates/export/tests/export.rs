@@ -17,7 +17,7 @@ use assay_stats::confidence;
 use assay_stats::modes::Mode;
 use assay_store::model::{Entry, RunEnd};
 use assay_store::{Destination, Run, RunWriter, StoreError};
-use assay_units::Rng;
+use assay_units::{Classified as _, ErrorClass, Rng};
 use parquet::basic::{Compression, LogicalType};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -353,6 +353,11 @@ fn a_run_without_measurements_exports_empty_tables() {
     assert!(read_csv(&out.join("cells.csv")).iter().all(|row| row["read_ios"].is_empty()));
     let run = Run::open(&writer.path).unwrap();
     assert_eq!(fio_json(&run)["jobs"], Value::Array(vec![]));
+    for format in [ExportFormat::BenchFio, ExportFormat::FioLogs] {
+        let error = export(&writer.path, format, &dir.path().join("none")).unwrap_err();
+        assert_eq!(error.class(), ErrorClass::Usage);
+        assert!(error.to_string().contains(format.name()), "{error}");
+    }
     let runs = read_csv(&out.join("runs.csv"));
     assert_eq!(runs.len(), run.manifest.drives.len());
     assert!(runs.iter().all(|row| {
