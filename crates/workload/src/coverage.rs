@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use assay_io::memory::prefer_huge_pages;
+
 use crate::access::Region;
 use crate::plan::Workload;
 
@@ -19,8 +21,8 @@ pub struct CoverageMap {
 }
 
 impl CoverageMap {
-    /// `None` where a workload does not count it, and where there is no memory for it.
-    /// `concurrent`: its workers run on several threads.
+    /// Complete when the workers have ended. `None` where a workload does not count it, and where
+    /// there is no memory for it. `concurrent`: its workers run on several threads.
     pub fn of(workload: &Workload, concurrent: bool) -> Option<Arc<CoverageMap>> {
         if !workload.counts_coverage || !workload.writes() || workload.trims {
             return None;
@@ -41,12 +43,13 @@ impl CoverageMap {
         let count = usize::try_from((span.size_bytes / block_bytes).div_ceil(64)).ok()?;
         let mut words = Vec::new();
         words.try_reserve_exact(count).ok()?;
+        prefer_huge_pages(words.spare_capacity_mut());
         words.resize_with(count, AtomicU64::default);
         (blocks > 0).then_some(CoverageMap { span, block_bytes, blocks, words, concurrent })
     }
 
     #[inline]
-    pub fn wrote(&self, offset_bytes: u64, len_bytes: u32) {
+    fn wrote(&self, offset_bytes: u64, len_bytes: u32) {
         debug_assert!(offset_bytes >= self.span.offset_bytes);
         let start = offset_bytes - self.span.offset_bytes;
         let first = start / self.block_bytes;
@@ -61,18 +64,14 @@ impl CoverageMap {
         }
     }
 
-    /// An atomic operation waits for the word, which is rarely in a cache after random writes, and
-    /// so does all that follows it; a load and a store do not.
     #[inline]
     fn set(&self, index: usize, bits: u64) {
         let word = &self.words[index];
         let old = word.load(Ordering::Relaxed);
-        if old & bits == bits {
-            return;
-        }
-        match self.concurrent {
-            true => _ = word.fetch_or(bits, Ordering::Relaxed),
-            false => word.store(old | bits, Ordering::Relaxed),
+        if !self.concurrent {
+            word.store(old | bits, Ordering::Relaxed);
+        } else if old & bits != bits {
+            word.fetch_or(bits, Ordering::Relaxed);
         }
     }
 
@@ -80,6 +79,45 @@ impl CoverageMap {
         let ones = |word: &AtomicU64| u64::from(word.load(Ordering::Relaxed).count_ones());
         let written: u64 = self.words.iter().map(ones).sum();
         written as f64 * 100.0 / self.blocks as f64
+    }
+}
+
+/// Writes of one worker that its job's map does not have yet. The words of a large map are in no
+/// cache after random writes: in a batch their loads do not wait for each other.
+#[derive(Debug)]
+pub struct CoverageNotes {
+    map: Arc<CoverageMap>,
+    /// Offset and length in bytes.
+    writes: Vec<(u64, u32)>,
+}
+
+impl CoverageNotes {
+    const BATCH: usize = 64;
+
+    pub fn new(map: Arc<CoverageMap>) -> CoverageNotes {
+        CoverageNotes { map, writes: Vec::with_capacity(CoverageNotes::BATCH) }
+    }
+
+    #[inline]
+    pub fn note(&mut self, offset_bytes: u64, len_bytes: u32) {
+        self.writes.push((offset_bytes, len_bytes));
+        if self.writes.len() == CoverageNotes::BATCH {
+            self.add_to_map();
+        }
+    }
+
+    #[inline(never)]
+    fn add_to_map(&mut self) {
+        for (offset_bytes, len_bytes) in self.writes.drain(..) {
+            self.map.wrote(offset_bytes, len_bytes);
+        }
+    }
+}
+
+/// A worker that ends has noted all of its writes.
+impl Drop for CoverageNotes {
+    fn drop(&mut self) {
+        self.add_to_map();
     }
 }
 

@@ -1,7 +1,6 @@
 //! Sans-IO: the same code for every target.
 
 use std::num::NonZeroU64;
-use std::sync::Arc;
 
 use assay_integrity::checker::JobChecker;
 use assay_integrity::data::Filler;
@@ -12,7 +11,7 @@ use assay_units::rng::mix;
 use assay_units::{DataClass, Nanos, Op, Rng};
 
 use crate::arrival::Arrivals;
-use crate::coverage::CoverageMap;
+use crate::coverage::CoverageNotes;
 use crate::exit::ExitShare;
 use crate::flow::FlowShare;
 use crate::plan::Workload;
@@ -96,7 +95,7 @@ pub struct Worker {
     /// Its I/Os are recorded as they are submitted.
     logs_ios: bool,
     /// Blocks that the job has written, of all its workers.
-    coverage: Option<Arc<CoverageMap>>,
+    coverage: Option<CoverageNotes>,
     flush: Option<Flushes>,
     /// Files to flush at the end.
     end_flush: usize,

@@ -50,9 +50,9 @@ impl Worker {
                     trace.completed(local, (op, pending.len_bytes), (latency, service), done);
                 }
                 if op == Op::Write
-                    && let Some(coverage) = &self.coverage
+                    && let Some(coverage) = &mut self.coverage
                 {
-                    coverage.wrote(pending.offset_bytes, pending.len_bytes);
+                    coverage.note(pending.offset_bytes, pending.len_bytes);
                 }
             } else {
                 recorder.record_error(op, completion.result);

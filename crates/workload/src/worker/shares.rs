@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::{Searchers, Worker};
-use crate::coverage::CoverageMap;
+use crate::coverage::{CoverageMap, CoverageNotes};
 use crate::exit::ExitShare;
 use crate::flow::FlowShare;
 
@@ -40,6 +40,6 @@ impl Worker {
     /// The same worker, which counts the blocks it writes in its job's map.
     #[must_use]
     pub fn with_coverage(self, coverage: Option<Arc<CoverageMap>>) -> Worker {
-        Worker { coverage, ..self }
+        Worker { coverage: coverage.map(CoverageNotes::new), ..self }
     }
 }

@@ -42,3 +42,15 @@ fn ranges_are_the_blocks_one_by_one() {
         }
     }
 }
+
+#[test]
+fn a_worker_that_has_ended_has_noted_all_of_its_writes() {
+    let span = Region { offset_bytes: 0, size_bytes: 1000 * 512 };
+    let map = CoverageMap::new(span, 512, 1000, false).map(Arc::new).unwrap();
+    let mut notes = CoverageNotes::new(map.clone());
+    for block in 0..100 {
+        notes.note(block * 512, 512);
+    }
+    drop(notes);
+    assert_eq!(map.written_pct(), 10.0);
+}
