@@ -363,7 +363,7 @@ module nvs_tlp_us #(
   assign descriptor[119:104] = req_config ? {8'h01, 5'h00, req_addr[14:12]} : 16'h0000;
   assign descriptor[127:120] = 8'h01;     // the requester is as given, as a root port must
   assign rq_valid_o          = req_valid && !abort;
-  assign req_ready           = rq_ready_i && rq_last_o;
+  assign req_ready           = rq_ready_i && rq_last_o && !abort;
   always_comb begin
     rq_user_o      = '0;
     rq_user_o[3:0] = req_be;

@@ -349,8 +349,7 @@ always_comb if (rst_ni) begin
   if (!f_rq_begins && rc_data_i[71:64] == {3'b000, f_rq_tag_q}) assume (!rc_valid_i);
   assert (rc_ready_o);
   if (f_rq_begins) assert (!f_req_q);
-  // A write to memory that meets a reset of the block is answered with success if RQ is ready in that cycle, though it was not taken.
-  if (bar_b_valid_o && bar_b_resp_o == 2'b00) assert (f_own ? f_mgmt_q : f_posted ? f_gone_q || f_aborted : f_ok_q);
+  if (bar_b_valid_o && bar_b_resp_o == 2'b00) assert (f_own ? f_mgmt_q : f_posted ? f_gone_q : f_ok_q);
   if (bar_r_valid_o && bar_r_resp_o == 2'b00) assert ((f_own ? f_mgmt_q : f_ok_q) && bar_r_data_o == f_ok_data_q);
   assert (!bar_b_resp_o[0] && !bar_r_resp_o[0]);
 end
