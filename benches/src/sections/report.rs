@@ -134,8 +134,7 @@ fn drawn(bench: &Bench, folder: &Path, (goal_ms, section): (f64, &mut Section)) 
         let options = format!(
             "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking \
              --disable-component-update --disable-sync --window-size=1280,2000 --timeout=20000 \
-             --dump-dom \
-             --user-data-dir={profile} file://{page}?draw=now"
+             --dump-dom --user-data-dir={profile} file://{page}?draw=now"
         );
         let options: Vec<&str> = options.split_whitespace().collect();
         let dom = bench.runner.run(browser, &options)?.stdout;

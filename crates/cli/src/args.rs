@@ -29,7 +29,7 @@ use crate::terminal::Output;
 pub use fio::FioArguments;
 pub use jobs::{NamedJob, parse};
 pub use judge::{CheckArguments, CompareArguments, VerdictArguments};
-pub use run::{JobArguments, RunArguments};
+pub use run::{JobArguments, JobExecution, RunArguments};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Yellow.on_default().bold())

@@ -153,8 +153,7 @@ fn of_class(input: &CheckInput<'_>, record: &DriveRecord, cell: &CellRecord) -> 
     let rank = 1 + rates.iter().filter(|&&rate| rate > value).count();
     let text = format!(
         "{value:.0} {unit}, rank {rank} among {} client drives with links up to {class} \
-        ({slowest:.0} to \
-         {fastest:.0}; {})",
+         ({slowest:.0} to {fastest:.0}; {})",
         rates.len() + 1,
         first.source
     );

@@ -2,7 +2,7 @@
 //! has. All options of such a line mean what they mean to fio.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assay_fio_job::CommandLine;
 use assay_fio_job::line;
@@ -10,8 +10,7 @@ use assay_workload::options::JobOption;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser};
 
-use super::{Arguments, Command};
-use crate::live::LiveArguments;
+use super::{Arguments, Command, JobExecution};
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
@@ -37,18 +36,8 @@ pub struct FioArguments {
     /// Print the jobs as lines of assay job, and run nothing; with a drive, check that they fit it
     #[arg(long, help_heading = "Safety and output")]
     pub dry_run: bool,
-    /// Allow overwriting this drive: its serial (or a file's name).
-    #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
-    pub destroy: Vec<String>,
-    /// Program that prints the power of the drive in watts, one reading per line; replaces the
-    /// drive's own readings.
-    #[arg(long, value_name = "COMMAND", help_heading = "Safety and output")]
-    pub power_meter: Option<String>,
-    /// Keep the run folder, for reports and exports.
-    #[arg(long, value_name = "DIR", help_heading = "Safety and output")]
-    pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub live: LiveArguments,
+    pub execution: JobExecution,
 }
 
 /// Names a job file where the command is `assay job`.
@@ -111,7 +100,7 @@ fn arguments(
     let mut parsed = Arguments::try_parse_from(mine)?;
     if let Command::Fio(fio) = &mut parsed.command {
         fio.dry_run |= line.dry_run;
-        fio.live.no_live |= line.no_progress;
+        fio.execution.live.no_live |= line.no_progress;
         (fio.line, fio.drive) = (line, drives.into_iter().next());
     }
     Ok(parsed)

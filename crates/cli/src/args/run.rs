@@ -121,6 +121,13 @@ pub struct JobArguments {
     /// single one changes nothing
     #[arg(long, value_name = "NAME", help_heading = "fio's spelling")]
     pub name: Option<String>,
+    #[command(flatten)]
+    pub execution: JobExecution,
+}
+
+/// How jobs are executed: of `job` and of `fio`.
+#[derive(Clone, Debug, Args)]
+pub struct JobExecution {
     /// Allow overwriting this drive: its serial (or a file's name).
     #[arg(long, value_name = "SERIAL", help_heading = "Safety and output")]
     pub destroy: Vec<String>,
@@ -128,7 +135,7 @@ pub struct JobArguments {
     /// drive's own readings.
     #[arg(long, value_name = "COMMAND", help_heading = "Safety and output")]
     pub power_meter: Option<String>,
-    /// Keep the run folder of the job, for reports and exports.
+    /// Keep the run folder, for reports and exports.
     #[arg(long, value_name = "DIR", help_heading = "Safety and output")]
     pub out: Option<PathBuf>,
     #[command(flatten)]

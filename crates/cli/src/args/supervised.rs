@@ -24,7 +24,7 @@ impl Command {
                 let kept = "what was measured is in the run folder; assay run --resume RUN goes on";
                 on(drives_of(run), Some(kept.to_owned()), None)
             }
-            Command::Job(job) => on(one(&job.drive), kept_in(job.out.as_ref()), None),
+            Command::Job(job) => on(one(&job.drive), kept_in(job.execution.out.as_ref()), None),
             Command::Fio(fio) => {
                 let named = fio.line.filenames().map(str::to_owned);
                 // A job file, or a file in the present folder.
@@ -33,7 +33,7 @@ impl Command {
                     Some(drive) => vec![drive.clone()],
                     None => named.chain([other.to_owned()]).collect(),
                 };
-                on(drives, kept_in(fio.out.as_ref()), None)
+                on(drives, kept_in(fio.execution.out.as_ref()), None)
             }
             Command::Record(record) => {
                 let kept = match record.index {

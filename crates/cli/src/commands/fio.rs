@@ -99,15 +99,16 @@ impl Drop for MadeFiles {
 }
 
 pub fn run_line(arguments: FioArguments, output: Output) -> anyhow::Result<CommandOutcome> {
+    let execution = arguments.execution;
     let request = FioRequest {
         line: arguments.line,
         drive: arguments.drive,
-        destroy: arguments.destroy,
-        power_meter: arguments.power_meter,
-        destination: arguments.out.map(Destination::At),
+        destroy: execution.destroy,
+        power_meter: execution.power_meter,
+        destination: execution.out.map(Destination::At),
         report: None,
         dry_run: arguments.dry_run,
-        live: arguments.live,
+        live: execution.live,
         as_fio: true,
     };
     run(request, output)

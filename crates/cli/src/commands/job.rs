@@ -27,11 +27,12 @@ fn jobs(arguments: &JobArguments) -> Vec<NamedJob> {
 
 pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOutcome> {
     let jobs = jobs(&arguments);
+    let JobArguments { drive, execution, .. } = arguments;
     let session_options = SessionOptions {
-        destroy: arguments.destroy,
+        destroy: execution.destroy,
         will_write: jobs.iter().any(|job| job.options.writes()),
         keep_data: jobs.iter().any(|job| job.options.verify == Some(true)),
-        power_meter: super::power_meter(arguments.power_meter.as_deref(), 1)?,
+        power_meter: super::power_meter(execution.power_meter.as_deref(), 1)?,
         generator: Some(Arc::new(VerifyBlocks)),
         host: HostChoice::Year2025,
         only_looks: false,
@@ -43,7 +44,7 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
         only_looks: true,
         ..session_options.clone()
     };
-    let mut drives = super::open_drives(&[arguments.drive], &read_only)?;
+    let mut drives = super::open_drives(&[drive], &read_only)?;
     let plan = plan(&jobs, &drives[0])?;
     let writes = |cell: &Cell| cell.writes();
     let session_options = SessionOptions {
@@ -53,9 +54,9 @@ pub fn run(arguments: JobArguments, output: Output) -> anyhow::Result<CommandOut
     };
     drives[0].authorise(&session_options)?;
     super::check_destroy_serials(&super::serials_of(&drives), &session_options.destroy)?;
-    let watch = super::Watch::new(&arguments.live)?;
-    let kept = arguments.out.is_some();
-    let destination = arguments.out.map(Destination::At);
+    let watch = super::Watch::new(&execution.live)?;
+    let kept = execution.out.is_some();
+    let destination = execution.out.map(Destination::At);
     let info = drives[0].info().clone();
     if let Some(note) = plan.cells.first().and_then(|cell| end_note(cell, &info)) {
         output.note(&note);

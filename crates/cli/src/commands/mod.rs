@@ -275,8 +275,7 @@ pub fn check_destroy_serials(serials: &[&str], destroy: &[String]) -> anyhow::Re
             let similar = did_you_mean(name, &format!("{serials}, {KINDS}"));
             bail_usage!(
                 "--destroy {name} names none of the drives given, and no kind of \
-                signature{similar} \
-                 (serials of the drives: {serials})"
+                 signature{similar} (serials of the drives: {serials})"
             );
         }
     }

@@ -92,8 +92,7 @@ pub(crate) fn engine_replaced(engine: &str, why: &str) -> Warning {
         code::ENGINE_REPLACED,
         format!(
             "the kernel refuses io_uring here ({why}); engine {engine}, which makes blocking \
-            calls, \
-             measured in its place"
+             calls, measured in its place"
         ),
         "latencies contain the switches between its threads, and rates are lower where the host \
          sets them; allow io_uring (a seccomp profile of the container, kernel.io_uring_disabled), \
@@ -108,8 +107,7 @@ pub(crate) fn other_users(others: &OthersIo) -> Warning {
         code::OTHER_USERS,
         format!(
             "other programs read {read} MiB and wrote {written} MiB on this drive meanwhile, {} % \
-            of what \
-             it moved",
+             of what it moved",
             others.share_pct
         ),
         "the figures are those of both loads; stop the other users (iostat, iotop and lsof show \

@@ -110,8 +110,7 @@ impl<'a> Given<'a> {
             {
                 note(format!(
                     "{name}={text} means {whole}, as in fio: a number ends at the decimal point, \
-                    and \
-                     its unit with it"
+                     and its unit with it"
                 ));
             }
         }

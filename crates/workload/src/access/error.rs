@@ -36,8 +36,7 @@ pub enum AccessError {
     BadAlign(u64),
     #[error(
         "the area from byte {}, {} bytes long, does not start on a multiple of 512 or ends beyond \
-        2^63; \
-         correct the offset or the size",
+         2^63; correct the offset or the size",
         .0.offset_bytes,
         .0.size_bytes
     )]

@@ -38,8 +38,8 @@ fn options_of_the_command_stand_anywhere() {
     let Command::Job(job) = parsed.command else {
         panic!("not a job");
     };
-    assert_eq!((job.jobs.len(), job.destroy.as_slice()), (2, &["d".to_owned()][..]));
-    assert_eq!(job.out, Some("x".into()));
+    assert_eq!((job.jobs.len(), job.execution.destroy.as_slice()), (2, &["d".to_owned()][..]));
+    assert_eq!(job.execution.out, Some("x".into()));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn lines_of_fio_are_known_by_its_options() {
         assert!(fio.line.files.is_empty(), "{line}");
         let named = fio.line.filenames().chain(fio.drive.as_deref());
         assert_eq!(named.collect::<Vec<_>>(), ["null:"], "{line}");
-        assert_eq!(fio.out.is_some(), line.contains("--out"), "{line}");
+        assert_eq!(fio.execution.out.is_some(), line.contains("--out"), "{line}");
     }
     let files = fio_of("assay fio a.fio sim:samsung-951 b.fio --section=x --showcmd");
     assert_eq!(files.line.files, ["a.fio", "b.fio"]);
