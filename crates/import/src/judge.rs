@@ -20,14 +20,14 @@ const LITTLE: f64 = 2.0;
 
 /// Adds the reasons that hold for files of every program.
 pub fn judge(job: &mut Job) {
-    job.directions_mut().into_iter().for_each(drop_senseless);
+    job.operations_mut().into_iter().for_each(drop_senseless);
     let in_flight = in_flight(&job.workload);
-    let wrong = job.directions().iter().any(|direction| {
+    let is_wrong = |direction: &Direction| {
         let summary = &direction.summary;
         is_implausible(summary.iops, summary.latency_ns.mean, in_flight)
-    });
-    if wrong {
-        for direction in job.directions_mut() {
+    };
+    if job.directions().into_iter().any(is_wrong) {
+        for direction in job.operations_mut() {
             direction.summary.latency_ns = LatencySummary::default();
             direction.distribution.clear();
         }

@@ -85,6 +85,8 @@ pub struct Job {
     pub write: Direction,
     /// Deallocations.
     pub discard: Direction,
+    /// Flushes, which are in no sum.
+    pub flush: Direction,
     /// Processor time of its busiest thread, percent, where it is that of one thread.
     pub busiest_thread_pct: Option<f64>,
     /// Further values, named with their unit.
@@ -125,6 +127,16 @@ impl Job {
     /// For changes of all of them.
     pub fn directions_mut(&mut self) -> [&mut Direction; 3] {
         [&mut self.read, &mut self.write, &mut self.discard]
+    }
+
+    /// Reads, writes, deallocations and flushes.
+    pub fn operations(&self) -> [&Direction; 4] {
+        [&self.read, &self.write, &self.discard, &self.flush]
+    }
+
+    /// For changes of all of them.
+    pub fn operations_mut(&mut self) -> [&mut Direction; 4] {
+        [&mut self.read, &mut self.write, &mut self.discard, &mut self.flush]
     }
 
     /// Reads, writes and deallocations that completed.

@@ -312,6 +312,7 @@ fn entries<'a>(
         read: job.read.summary.clone(),
         write: job.write.summary.clone(),
         discard: job.discard.summary.clone(),
+        flush: job.flush.summary.clone(),
         busiest_thread_pct: job.busiest_thread_pct,
         values: job.values.clone(),
         ..CellResult::default()
@@ -347,7 +348,7 @@ fn warnings(placed: &Placed<'_>, plan: &CellPlan) -> Vec<Entry> {
 
 /// The whole span as one interval, for its distributions; `None` without any.
 fn whole(job: &Job) -> Option<Interval> {
-    let named = [Op::Read, Op::Write, Op::Discard].into_iter();
+    let named = [Op::Read, Op::Write, Op::Discard, Op::Flush].into_iter();
     let of = |(op, direction): (Op, &Direction)| {
         let counts = OpInterval {
             ios: direction.summary.ios,
@@ -358,7 +359,7 @@ fn whole(job: &Job) -> Option<Interval> {
         };
         Some((op, counts))
     };
-    let ops: Vec<_> = named.zip(job.directions()).filter_map(of).collect();
+    let ops: Vec<_> = named.zip(job.operations()).filter_map(of).collect();
     (!ops.is_empty()).then_some(Interval {
         index: 0,
         ramp: false,

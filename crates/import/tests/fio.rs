@@ -114,6 +114,51 @@ fn percentiles_of_one_thread_of_several() {
     assert_eq!(of([first, second]), (0, 120_320, lost));
 }
 
+/// Those of `fdatasync` are in no `total_ios`, and fio 3.33 counts them as short reads.
+#[test]
+fn syncs_are_flushes_and_in_no_other_figure() {
+    let thread = |bins: bool, total_ios: u64, short_ios: u64| {
+        let mut times = json!({ "min": 90_000, "max": 9_000_000, "mean": 3e6, "stddev": 5e5,
+            "N": 1000, "percentile": { "50.000000": 2_900_000, "99.000000": 4_000_000 } });
+        if bins {
+            times["bins"] = json!({ "2900000": 900, "4000000": 100 });
+        }
+        let mut reads = side(9, 60_000.0);
+        reads["short_ios"] = json!(short_ios);
+        json!({ "jobname": "a", "job options": {}, "read": reads, "write": side(3000, 60_000.0),
+            "sync": { "total_ios": total_ios, "lat_ns": times } })
+    };
+    let of = |threads: &[Value]| {
+        let compact = document(&direct(), threads);
+        let job = job_of(&compact);
+        assert_eq!(job_of(&as_printed(&compact)), job, "cut before parsing");
+        assert_eq!(job.ios(), 3009 * threads.len() as u64);
+        assert!(job.write.summary.latency_ns.max < 1_000_000, "{job:?}");
+        job
+    };
+    let job = of(&[thread(false, 1000, 0)]);
+    let flush = &job.flush.summary;
+    assert_eq!((flush.ios, flush.iops, flush.bytes), (1000, 100.0, 0));
+    let latency = &flush.latency_ns;
+    assert_eq!((latency.samples, latency.min, latency.max), (1000, 90_000, 9_000_000));
+    assert_eq!((latency.p50, latency.p99), (2_900_000, 4_000_000));
+    let data_only = of(&[thread(false, 0, 1001)]);
+    assert_eq!((data_only.flush.summary.ios, data_only.read.summary.errors), (1000, 1));
+    let two = of(&[thread(true, 1000, 0), thread(true, 1000, 0)]);
+    let flush = &two.flush.summary;
+    assert_eq!((flush.ios, flush.iops), (2000, 200.0));
+    assert_eq!((flush.latency_ns.mean, flush.latency_ns.samples), (3e6, 2000));
+    let histogram = Histogram::decode(&two.flush.distribution).unwrap();
+    assert_eq!(histogram.count(), 2000);
+    assert!((2_899_000..2_904_000).contains(&flush.latency_ns.p50), "{flush:?}");
+    // Without any, and in another shape.
+    for syncs in [json!({ "total_ios": 0, "lat_ns": { "N": 0 } }), json!("none"), json!(null)] {
+        let mut entry = thread(false, 0, 0);
+        entry["sync"] = syncs;
+        assert!(of(&[entry]).flush.summary.is_unused());
+    }
+}
+
 /// fio's `steadystate` ends each thread alone: the sum of their rates is more than all together had.
 #[test]
 fn threads_of_different_times() {

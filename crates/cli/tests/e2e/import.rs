@@ -234,6 +234,48 @@ fn an_export_of_imported_results_has_what_their_file_states() {
     }
 }
 
+/// Latencies of syncs are those of flushes, in exports and on the page, and come back.
+#[test]
+fn syncs_of_fio_are_flushes() {
+    let fixture = Fixture::on_disk();
+    for option in ["fsync", "fdatasync"] {
+        for format in ["json", "json+"] {
+            let run = format!("{option}-{format}");
+            let job = format!(
+                "[a]\nioengine=sync\nrw=randrw\nbs=4k\nsize=4m\nfilename=area.img\n\
+                 number_ios=200\n{option}=1\n"
+            );
+            fixture.write("jobs.fio", job);
+            fio(&fixture, format, &format!("{run}.json"));
+            let stated: Value =
+                serde_json::from_str(&fixture.text(&format!("{run}.json"))).unwrap();
+            fixture.ok(&format!("import {run}.json --out {run}"));
+            fixture.ok(&format!("export {run} --format fio-json -o {run}-back.json"));
+            fixture.ok(&format!("import {run}-back.json --out {run}-back"));
+            let stated = |key: &str| number(&stated, &format!("/jobs/0/{key}"));
+            for run in [run.clone(), format!("{run}-back")] {
+                let cells = results(&fixture, &run);
+                let of = |key: &str| number(&cells[0], &format!("/results/0/result/{key}"));
+                assert_eq!(of("flush/ios"), stated("sync/lat_ns/N"), "{run}");
+                assert_eq!(of("write/ios"), stated("write/total_ios"), "{run}");
+                assert_eq!(of("read/errors"), 0.0, "{run}");
+                for (key, name) in
+                    [("mean", "mean"), ("max", "max"), ("p99", "percentile/99.000000")]
+                {
+                    let (found, expected) = (
+                        of(&format!("flush/latency_ns/{key}")),
+                        stated(&format!("sync/lat_ns/{name}")),
+                    );
+                    close(name, found, expected, 1e-6);
+                }
+            }
+            fixture.ok(&format!("report {run} -o {run}.html"));
+            let page = fixture.text(&format!("{run}.html"));
+            assert!(page.contains(">flush<"), "no flushes on the page of {run}");
+        }
+    }
+}
+
 /// A profile is fitted to imported figures as to the run's own; what is not compared is not fitted.
 #[test]
 fn imported_figures_are_fitted_and_judged() {

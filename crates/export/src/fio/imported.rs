@@ -42,6 +42,11 @@ impl Job {
         for (direction, summary) in directions {
             direction.state(summary, millis(result.elapsed));
         }
+        if !result.flush.is_unused() {
+            self.sync.total_ios = result.flush.ios;
+            self.sync.lat_ns.state(&result.flush.latency_ns);
+            self.sync.lat_ns.state_percentiles(&result.flush.latency_ns);
+        }
         if result.errors() > 0 {
             self.error = super::EIO;
         }
@@ -66,17 +71,7 @@ impl Direction {
         let latency = &summary.latency_ns;
         self.lat_ns.state(latency);
         self.clat_ns.state(latency);
-        let from_bins = self.clat_ns.percentile.take();
-        let percentile = |per_million: u32| {
-            let name = format!("{:.6}", f64::from(per_million) / 1e4);
-            let key = KNOWN.iter().find(|(_, known)| *known == per_million);
-            let stated = key.and_then(|(key, _)| latency.percentile(key));
-            let of_bins = || from_bins.as_ref()?.0.iter().find(|(known, _)| *known == name);
-            let ns = stated.map(|ns| ns.0).or_else(|| Some(of_bins()?.1))?;
-            Some((name, ns))
-        };
-        let percentiles: Vec<_> = PERCENTILES.into_iter().filter_map(percentile).collect();
-        self.clat_ns.percentile = (!percentiles.is_empty()).then_some(Ordered(percentiles));
+        self.clat_ns.state_percentiles(latency);
     }
 }
 
@@ -87,5 +82,19 @@ impl Latency {
         self.mean = latency.mean;
         self.stddev = latency.stddev;
         self.n = latency.samples;
+    }
+
+    fn state_percentiles(&mut self, latency: &LatencySummary) {
+        let from_bins = self.percentile.take();
+        let percentile = |per_million: u32| {
+            let name = format!("{:.6}", f64::from(per_million) / 1e4);
+            let key = KNOWN.iter().find(|(_, known)| *known == per_million);
+            let stated = key.and_then(|(key, _)| latency.percentile(key));
+            let of_bins = || from_bins.as_ref()?.0.iter().find(|(known, _)| *known == name);
+            let ns = stated.map(|ns| ns.0).or_else(|| Some(of_bins()?.1))?;
+            Some((name, ns))
+        };
+        let percentiles: Vec<_> = PERCENTILES.into_iter().filter_map(percentile).collect();
+        self.percentile = (!percentiles.is_empty()).then_some(Ordered(percentiles));
     }
 }

@@ -19,10 +19,12 @@ use crate::{Direction, Job, Note, Parsed, judge};
 
 mod number;
 mod side;
+mod syncs;
 mod unread;
 
 use number::{Bins, Percentiles, count, real};
 use side::Side;
+use syncs::Syncs;
 
 /// Key of the version, by which a document is recognised.
 pub const VERSION_KEY: &[u8] = b"\"fio version\"";
@@ -79,6 +81,9 @@ struct Entry<'a> {
     trim: Option<Box<Side<'a>>>,
     #[serde(default, borrow)]
     mixed: Option<Box<Side<'a>>>,
+    /// [`Syncs`], since version 3.
+    #[serde(default, borrow)]
+    sync: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "real")]
     usr_cpu: f64,
     #[serde(default, deserialize_with = "real")]
@@ -323,6 +328,11 @@ impl Entry<'_> {
         same_names && same_options && self.groupid == other.groupid
     }
 
+    /// `None` of what is no map.
+    fn syncs(&self) -> Option<Syncs<'_>> {
+        serde_json::from_str(self.sync?.get()).ok()
+    }
+
     /// `reads_percentiles` of reads, writes and deallocations.
     fn measured(
         &self,
@@ -357,6 +367,11 @@ impl Entry<'_> {
             }
         }
         figures.elapsed = Nanos(longest_ms.saturating_mul(1_000_000));
+        if let Some(syncs) = self.syncs() {
+            let errors = &mut figures.directions[0].summary.errors;
+            *errors = errors.saturating_sub(syncs.counted_as_short_reads());
+            figures.flush = syncs.flushes(figures.elapsed, &mut figures.notes);
+        }
         let cpu = self.usr_cpu + self.sys_cpu;
         figures.busiest_thread_pct = Some(cpu).filter(|cpu| *cpu > 0.0 && workload.numjobs == 1);
         if let Some(most) = figures.directions.iter_mut().max_by_key(|d| d.summary.ios) {

@@ -29,6 +29,7 @@ pub struct Figures {
     pub elapsed: Nanos,
     /// Reads, writes and deallocations.
     pub directions: [Direction; 3],
+    pub flush: Direction,
     pub busiest_thread_pct: Option<f64>,
     pub notes: Vec<Note>,
     /// Why they are not compared.
@@ -41,6 +42,7 @@ impl Figures {
             ended: job.ended,
             elapsed: job.elapsed,
             directions: [job.read, job.write, job.discard],
+            flush: job.flush,
             busiest_thread_pct: job.busiest_thread_pct,
             notes: job.notes,
             unfit: job.unfit,
@@ -56,6 +58,7 @@ impl Figures {
             read,
             write,
             discard,
+            flush: self.flush,
             busiest_thread_pct: self.busiest_thread_pct,
             ..job
         };
@@ -112,14 +115,14 @@ impl Joined {
         let longest = job.elapsed;
         if (self.shortest.0 as f64) < LEAST_SHARE * longest.0 as f64 {
             // As fio's group_reporting.
-            for direction in job.directions_mut() {
+            for direction in job.operations_mut() {
                 let summary = &mut direction.summary;
                 summary.iops = per_second(summary.ios, longest);
                 summary.mib_per_s = mib_per_second(summary.bytes, longest);
             }
             job.note(Note::ThreadsOfOtherTimes);
         }
-        job.directions_mut().into_iter().for_each(summarise);
+        job.operations_mut().into_iter().for_each(summarise);
         job
     }
 }
@@ -133,8 +136,8 @@ fn join(whole: &mut Job, thread: Figures) {
         (a, b) => a.or(b),
     };
     let mut merged = true;
-    let sums = whole.directions_mut().into_iter();
-    for (sum, other) in sums.zip(thread.directions) {
+    let sums = whole.operations_mut().into_iter();
+    for (sum, other) in sums.zip(thread.directions.into_iter().chain([thread.flush])) {
         merged &= add(sum, other);
     }
     for note in thread.notes {

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 
 /// How fio opens an object that is the value of a key.
 const OPENS: &[u8] = b"\" : {\n";
@@ -15,9 +15,8 @@ const TOTAL: &[u8] = b"\"total_ios\" : ";
 /// With I/Os, and after `TOTAL`, it reads nothing after this.
 const RATES: &[u8] = b"\"bw_min\" : ";
 /// Objects that nothing reads.
-const UNREAD: [&[u8]; 8] = [
+const UNREAD: [&[u8]; 7] = [
     b"slat_ns",
-    b"sync",
     b"iodepth_level",
     b"iodepth_submit",
     b"iodepth_complete",
@@ -25,6 +24,10 @@ const UNREAD: [&[u8]; 8] = [
     b"latency_us",
     b"latency_ms",
 ];
+/// It is read where there was a sync.
+const SYNCS: &[u8] = b"sync";
+/// Number of syncs and of their latencies, where there was none.
+const NO_SYNCS: [&[u8]; 2] = [b"\"total_ios\" : 0,", b"\"N\" : 0\n"];
 const SIDES: [&[u8]; 4] = [b"read", b"write", b"trim", b"mixed"];
 
 /// The text without what is not read, for a document as fio prints it; `None` where nothing is cut,
@@ -42,16 +45,18 @@ pub fn cut(bytes: &[u8]) -> Option<String> {
             continue;
         };
         let is_side = SIDES.contains(&key);
-        if !is_side && !UNREAD.contains(&key) {
+        if !is_side && key != SYNCS && !UNREAD.contains(&key) {
             continue;
         }
         let Some(length) = closings.find(&bytes[inside..], indent) else {
             continue;
         };
         let end = inside + length;
-        let unread = match is_side {
-            true => sides.unread(&bytes[inside..end]),
-            false => Some(Unread::From(0)),
+        let object = &bytes[inside..end];
+        let unread = match key {
+            SYNCS => has_no_syncs(object).then_some(Unread::From(0)),
+            _ if is_side => sides.unread(object),
+            _ => Some(Unread::From(0)),
         };
         match unread {
             Some(Unread::From(from)) => {
@@ -68,6 +73,10 @@ pub fn cut(bytes: &[u8]) -> Option<String> {
         true => None,
         false => String::from_utf8(without(bytes, &cuts)).ok(),
     }
+}
+
+fn has_no_syncs(object: &[u8]) -> bool {
+    NO_SYNCS.iter().all(|none| memmem::find(object, none).is_some())
 }
 
 /// `cuts` are ascending.
