@@ -4,7 +4,7 @@ use anyhow::Context;
 use assay_device::session::SessionOptions;
 use assay_integrity::pattern::{Pattern, StreamFindings};
 use assay_stream::endpoint::Endpoint;
-use assay_stream::index::{HeaderCopy, IndexError, Recording};
+use assay_stream::index::{DamagedCopy, HeaderCopy, IndexError, Recording, RecordingPart};
 use assay_stream::pattern_stream::PatternSink;
 use assay_stream::range::StreamRange;
 use assay_stream::registers::Registers;
@@ -144,11 +144,41 @@ pub fn add_recording_lines(lines: &mut Lines, recording: &Recording, replayed: &
         }
     }
     lines.line("", details);
+    if let Some(text) = damaged_copies_text(recording) {
+        lines.line("index", text);
+    }
     lines.line("checked", checked_text(recording, replayed));
     if replayed.missing_chunks > 0 {
         let missing = group_digits(replayed.missing_chunks);
         lines.line("missing", format!("{missing} recorded chunks are NOT in the index any more"));
     }
+}
+
+/// Drive, from 0, and a copy of an index block that is damaged.
+fn damaged_copies(recording: &Recording) -> impl Iterator<Item = (u32, DamagedCopy)> {
+    let of = |part: &RecordingPart| part.header.drive;
+    let parts = recording.parts.iter();
+    parts.flat_map(move |part| part.damaged_copies.iter().map(move |copy| (of(part), *copy)))
+}
+
+fn damaged_copies_text(recording: &Recording) -> Option<String> {
+    let (drive, first) = damaged_copies(recording).next()?;
+    let copies = match damaged_copies(recording).count() {
+        1 => "1 copy of a block is DAMAGED,".to_owned(),
+        n => format!("{} copies of blocks are DAMAGED, the first", group_digits(n as u64)),
+    };
+    let state = match (first.unreadable, recording.is_ended()) {
+        (true, _) => "unreadable",
+        (false, true) => "not what was written",
+        (false, false) => "not what was written, or interrupted with the recorder",
+    };
+    Some(format!(
+        "{copies} at address {} of drive {} ({state}); the other copy was used, and nothing is \
+         lost. Replay the recording to another drive, or record anew, before that one fails as \
+         well",
+        group_digits(first.address),
+        drive + 1
+    ))
 }
 
 fn checked_text(recording: &Recording, replayed: &ReplayOutcome) -> String {
@@ -185,6 +215,10 @@ pub fn recording_document(recording: Option<&Recording>, replayed: &ReplayOutcom
         "lost_headers": lost_headers(recording)
             .map(|(lane, copy)| json!({ "lane": lane, "copy": copy }))
             .collect::<Vec<_>>(),
+        "damaged_copies": damaged_copies(recording).count(),
+        "first_damaged_copy": damaged_copies(recording).next().map(|(lane, copy)| {
+            json!({ "lane": lane, "address": copy.address, "unreadable": copy.unreadable })
+        }),
         "whole": recording.is_whole(),
         "first_chunk": recording.from,
         "end_chunk": recording.to,

@@ -25,6 +25,28 @@ fn spoil(fixture: &Fixture, at: usize) {
     fixture.write("disk", bytes);
 }
 
+/// Address of the first of this many damaged copies of index blocks.
+fn verified_copy(fixture: &Fixture, copies: usize) -> usize {
+    let verified = fixture.json("verify disk");
+    assert_eq!(number(&verified, "/recording/damaged_copies"), copies as f64);
+    number(&verified, "/recording/first_damaged_copy/address") as usize
+}
+
+/// An erased copy is damaged where the recording ended: every block exists twice then.
+#[test]
+fn an_erased_copy_of_an_index_block_is_named() {
+    let fixture = Fixture::on_disk();
+    recorded(&fixture, "64k");
+    let whole = fixture.read("disk");
+    assert_eq!(number(&fixture.json("verify disk"), "/recording/damaged_copies"), 0.0);
+    for at in [8192, 12_288] {
+        let mut bytes = whole.clone();
+        bytes[at..at + 4096].fill(0);
+        fixture.write("disk", bytes);
+        assert_eq!(verified_copy(&fixture, 1), at);
+    }
+}
+
 #[test]
 fn a_damaged_index_is_reported_when_no_copy_is_valid() {
     let fixture = Fixture::on_disk();
@@ -36,6 +58,13 @@ fn a_damaged_index_is_reported_when_no_copy_is_valid() {
         assert_eq!(verified["recording"]["whole"], true);
         assert_eq!(number(&verified, "/recording/checked_chunks"), 320.0);
         assert_eq!(number(&verified, "/recording/missing_chunks"), 0.0);
+    }
+    assert_eq!(verified_copy(&fixture, 1), 8192);
+    for command in ["verify disk", "replay disk --check 5"] {
+        let message = fixture.ok(command).stdout;
+        let copy = "1 copy of a block is DAMAGED, at address 8,192 of drive 1";
+        assert!(message.contains(copy), "{message}");
+        assert!(message.contains("nothing is lost"), "{message}");
     }
     spoil(&fixture, 12_400);
     for command in ["verify disk", "replay disk --check 5"] {

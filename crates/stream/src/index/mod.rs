@@ -45,11 +45,12 @@
 //!
 //! # Recovery
 //! Both copies of every block are read; the newest valid one is used, and an unreadable one is
-//! treated as absent. Without a header at the start, one is searched where the first index blocks
-//! say that its second copy is, and at the end of the range, in any block that a chunk of any size
-//! could end with. Chunks are recovered from the first as far as entries continue without a gap
-//! and, beyond the durable count, as far as checksums match. In a ring the newest run is recovered,
-//! without chunks at its old end that were being overwritten or cannot be read.
+//! treated as absent; where the other copy is valid, `verify` and `replay` name it. Without a
+//! header at the start, one is searched where the first index blocks say that its second copy is,
+//! and at the end of the range, in any block that a chunk of any size could end with. Chunks are
+//! recovered from the first as far as entries continue without a gap and, beyond the durable count,
+//! as far as checksums match. In a ring the newest run is recovered, without chunks at its old end
+//! that were being overwritten or cannot be read.
 //!
 //! Chunks that the header reports durable, and all chunks of a recording that every header marks as
 //! ended, must exist: without an entry in either copy they are *missing*, with a wrong checksum
@@ -76,7 +77,7 @@ mod recording;
 mod writer;
 
 pub use format::{ChunkEntry, ENTRIES, IndexBlock, RecordingHeader, StreamId};
-pub use reader::{HeaderCopy, IndexError, RecordingPart, find};
+pub use reader::{DamagedCopy, HeaderCopy, IndexError, RecordingPart, find};
 pub use recording::Recording;
 pub(crate) use writer::BlockWrite;
 pub use writer::{IndexOptions, IndexWriter};

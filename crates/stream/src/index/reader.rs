@@ -85,12 +85,23 @@ pub enum HeaderCopy {
     End,
 }
 
+/// A copy of an index block that cannot be used; the other one was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct DamagedCopy {
+    pub address: u64,
+    /// The drive failed to read it.
+    pub unreadable: bool,
+}
+
 /// One drive's part of a recording.
 #[derive(Debug)]
 pub struct RecordingPart {
     pub header: RecordingHeader,
     /// The copy that is gone, or of another recording.
     pub lost_header: Option<HeaderCopy>,
+    /// Copies of index blocks of which the other copy is valid, by address. In a recording that
+    /// was interrupted, one may have been in the middle of a write.
+    pub damaged_copies: Vec<DamagedCopy>,
     /// First chunk of the indexed run, counted on this drive through all wraps of a ring.
     pub from: u64,
     /// End of that run.
@@ -141,20 +152,20 @@ impl StreamQueue<'_> {
     }
 
     /// Read index blocks, in one piece or else one by one; unreadable ones are left zero, which is
-    /// no valid block.
+    /// no valid block, and returned with their addresses.
     fn read_blocks(
         &mut self,
         address: u64,
         bytes: &mut [u8],
-    ) -> Result<Option<DeviceFailure>, TargetError> {
+    ) -> Result<Vec<(u64, DeviceFailure)>, TargetError> {
         let mut others = Vec::new();
         if self.read_now(address, bytes, &mut others)?.is_ok() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        let mut failed = None;
+        let mut failed = Vec::new();
         for (at, block) in (address..).step_by(BLOCK).zip(bytes.chunks_exact_mut(BLOCK)) {
             if let Err(failure) = self.read_now(at, block, &mut others)? {
-                failed.get_or_insert(failure);
+                failed.push((at, failure));
                 block.fill(0);
             }
         }
@@ -175,24 +186,26 @@ pub fn find(
     if !queue.moves_bytes() || !enough || !first.is_multiple_of(SECTOR as u64) {
         return Err(none(queue.name()));
     }
-    let (header, lost_header) = match read_headers(queue, first, 2 * BLOCK, first)? {
-        (Some(header), _) => with_tail(queue, header, capacity_bytes)?,
-        (None, failed) => match search_tail(queue, range, capacity_bytes)? {
-            Some(header) => (header, Some(HeaderCopy::Start)),
-            None => return Err(failed.map_or_else(|| none(queue.name()), IndexError::from)),
-        },
-    };
+    let Headers { newest: header, lost, ended_twice } =
+        match read_headers(queue, first, 2 * BLOCK, first)? {
+            (Some(header), _) => with_tail(queue, header, capacity_bytes)?,
+            (None, failed) => match search_tail(queue, range, capacity_bytes)? {
+                Some(header) => Headers::one(header, Some(HeaderCopy::Start)),
+                None => return Err(failed.map_or_else(|| none(queue.name()), IndexError::from)),
+            },
+        };
     let layout = header.layout;
     let end = layout.data_first + layout.chunks * u64::from(layout.chunk_bytes);
     if end > capacity_bytes {
         return Err(IndexError::Beyond { drive: queue.name().to_owned(), end, capacity_bytes });
     }
-    let spans = read_spans(queue, layout, header.stream)?;
+    let (spans, damaged_copies) = read_spans(queue, layout, header.stream, ended_twice)?;
     let (from, to) = run_of(&spans, &header);
     Ok(RecordingPart {
         begins: oldest(&header, from, to),
         header,
-        lost_header,
+        lost_header: lost,
+        damaged_copies,
         from,
         to,
         spans,
@@ -208,7 +221,7 @@ fn read_headers(
     first: u64,
 ) -> Result<(Option<RecordingHeader>, Option<DeviceFailure>), TargetError> {
     let mut bytes = vec![0; len];
-    let failed = queue.read_blocks(address, &mut bytes)?;
+    let failed = queue.read_blocks(address, &mut bytes)?.into_iter().next();
     let at = |at: usize| {
         let header = RecordingHeader::decode(bytes[at..].first_chunk()?)?;
         let own = match header.layout.tail {
@@ -219,7 +232,7 @@ fn read_headers(
         (own && header.layout.first == first).then_some(header)
     };
     let newest = (0..len).step_by(SECTOR).filter_map(at).max_by_key(age);
-    Ok((newest, failed))
+    Ok((newest, failed.map(|(_, failure)| failure)))
 }
 
 /// Of two headers for the same place, the greater is the newer one.
@@ -227,14 +240,28 @@ fn age(header: &RecordingHeader) -> (u64, u64) {
     (header.began_unix_s, header.generation)
 }
 
-/// The newer copy of a header found at the start, and which one is gone.
+/// The copies of a header.
+struct Headers {
+    newest: RecordingHeader,
+    lost: Option<HeaderCopy>,
+    /// Both are marked as ended, so that every block of the index was written twice.
+    ended_twice: bool,
+}
+
+impl Headers {
+    fn one(newest: RecordingHeader, lost: Option<HeaderCopy>) -> Headers {
+        Headers { newest, lost, ended_twice: false }
+    }
+}
+
+/// With the copy of a header that was found at the start.
 fn with_tail(
     queue: &mut StreamQueue<'_>,
     header: RecordingHeader,
     capacity_bytes: u64,
-) -> Result<(RecordingHeader, Option<HeaderCopy>), TargetError> {
+) -> Result<Headers, TargetError> {
     let Some(tail) = header.layout.tail else {
-        return Ok((header, None));
+        return Ok(Headers::one(header, None));
     };
     // It may be beyond the end of a copy of the drive.
     let other = match tail + BLOCK_BYTES <= capacity_bytes {
@@ -243,12 +270,12 @@ fn with_tail(
     };
     Ok(match other {
         Some(other) if other.stream == header.stream => {
-            let newer = std::cmp::max_by_key(header, other, age);
-            (newer, None)
+            let ended_twice = header.ended && other.ended;
+            Headers { newest: std::cmp::max_by_key(header, other, age), lost: None, ended_twice }
         }
         // One of the two was not written, or written over by another recording.
-        Some(other) if age(&other) > age(&header) => (other, Some(HeaderCopy::Start)),
-        _ => (header, Some(HeaderCopy::End)),
+        Some(other) if age(&other) > age(&header) => Headers::one(other, Some(HeaderCopy::Start)),
+        _ => Headers::one(header, Some(HeaderCopy::End)),
     })
 }
 
@@ -292,37 +319,56 @@ fn named_tails(
     Ok(tails.map(|index| index.tail).filter(within).collect())
 }
 
-/// The indexed chunks, from the newer copy of each block.
+/// The indexed chunks, from the newer copy of each block, and the copies that are damaged. Before
+/// its first use a block is zeroed, so a copy that is neither zero nor valid is; with
+/// `ended_twice` so is one that is not like the other.
 fn read_spans(
     queue: &mut StreamQueue<'_>,
     layout: IndexLayout,
     stream: StreamId,
-) -> Result<Vec<IndexSpan>, IndexError> {
+    ended_twice: bool,
+) -> Result<(Vec<IndexSpan>, Vec<DamagedCopy>), IndexError> {
     let mut found: Vec<(u64, IndexSpan)> = Vec::new();
+    let mut damaged = Vec::new();
     let mut bytes = vec![0; (256 * BLOCK).min(2 * BLOCK * layout.index_blocks as usize)];
     let mut address = layout.block_address(0, 0);
     let end = layout.block_address(layout.index_blocks, 0);
     while address < end {
         let len = (bytes.len() as u64).min(end - address) as usize;
-        queue.read_blocks(address, &mut bytes[..len])?;
-        for block in bytes[..len].chunks_exact(BLOCK) {
-            let index = block.first_chunk().and_then(|block| IndexBlock::decode(block, stream));
-            if let Some(index) = index {
-                let span = IndexSpan {
-                    first_local: index.first_local,
-                    count: index.entries.len() as u64,
-                    address,
-                };
-                found.push((index.generation, span));
+        let failed = queue.read_blocks(address, &mut bytes[..len])?;
+        for pair in bytes[..len].chunks_exact(2 * BLOCK) {
+            let copies = [(address, &pair[..BLOCK]), (address + BLOCK_BYTES, &pair[BLOCK..])];
+            let spans = copies.map(|(at, block)| span_of(at, block, stream));
+            found.extend(spans.iter().flatten());
+            let newest = spans.iter().flatten().map(|(generation, _)| *generation).max();
+            for ((at, block), span) in copies.into_iter().zip(spans) {
+                let generation = span.map(|(generation, _)| generation);
+                let unreadable = failed.iter().any(|(failed, _)| *failed == at);
+                let is_damaged = unreadable
+                    || layout.tail.is_some()
+                        && match ended_twice {
+                            true => generation != newest,
+                            false => span.is_none() && block.iter().any(|byte| *byte != 0),
+                        };
+                if newest.is_some() && is_damaged {
+                    damaged.push(DamagedCopy { address: at, unreadable });
+                }
             }
-            address += BLOCK_BYTES;
+            address += 2 * BLOCK_BYTES;
         }
     }
     // The newest first, of which `dedup` keeps one.
     found.sort_unstable_by_key(|&(generation, span)| (span.first_local, Reverse(generation)));
     let mut spans: Vec<IndexSpan> = found.into_iter().map(|(_, span)| span).collect();
     spans.dedup_by_key(|span| span.first_local);
-    Ok(spans)
+    Ok((spans, damaged))
+}
+
+/// Generation and chunks of a valid block of this stream.
+fn span_of(address: u64, block: &[u8], stream: StreamId) -> Option<(u64, IndexSpan)> {
+    let index = IndexBlock::decode(block.first_chunk()?, stream)?;
+    let count = index.entries.len() as u64;
+    Some((index.generation, IndexSpan { first_local: index.first_local, count, address }))
 }
 
 /// The run of chunks without a gap: from 0, or in a ring the one that contains the durable end, at

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use assay_stream::index::{HeaderCopy, IndexError, IndexLayout};
+use assay_stream::index::{DamagedCopy, HeaderCopy, IndexError, IndexLayout};
 use assay_stream::queue::StreamQueue;
 use assay_stream::record::{RecordOptions, record};
 use assay_stream::registers::{ControlBits, Registers, StatusBits};
@@ -47,6 +47,11 @@ fn address(layout: IndexLayout, block: u64) -> u64 {
     }
 }
 
+fn damaged_copies(case: &Case, drives: &[ReorderingDrive]) -> Vec<DamagedCopy> {
+    let recording = case.find(&mut case.queues(drives)).unwrap();
+    recording.parts.iter().flat_map(|part| part.damaged_copies.clone()).collect()
+}
+
 fn verify(
     case: &Case,
     drives: &[ReorderingDrive],
@@ -80,14 +85,22 @@ proptest! {
         let drives = case.drives();
         case.record(&drives, true).unwrap();
         let (_, whole, _) = case.recover(&drives);
+        prop_assert_eq!(damaged_copies(&case, &drives), []);
         let block = (which * 2.0 * blocks(&case, &drives) as f64) as u64;
-        let at = address(layout(&case, &drives), block);
+        let layout = layout(&case, &drives);
+        let at = address(layout, block);
         let drive = &drives[queue % case.queues];
+        let [own, other] = [at, address(layout, block ^ 1)]
+            .map(|at| drive.bytes(at as usize, 8) == b"ASSAYIDX");
         if unreadable {
             drive.make_unreadable(at + 512, 1);
         } else {
             drive.corrupt(at, BLOCK);
         }
+        // Blocks of the index that are in use exist twice.
+        prop_assert_eq!(own, other);
+        let expected = own.then_some(DamagedCopy { address: at, unreadable });
+        prop_assert_eq!(damaged_copies(&case, &drives), Vec::from_iter(expected));
         let (replayed, out, _) = case.recover(&drives);
         prop_assert!(out == whole, "{} of {} bytes: {replayed:?}", out.len(), whole.len());
         prop_assert!(replayed.is_right(), "{replayed:?}");
@@ -154,6 +167,7 @@ proptest! {
         let drives = case.drives();
         let chunks = 1.0 + case.stream_bytes.div_ceil(SMALL) as f64 * part;
         let (status, _) = case.record_until(&drives, true, chunks as u32).unwrap();
+        prop_assert_eq!(damaged_copies(&case, &drives), []);
         drives.iter().for_each(ReorderingDrive::restore_power);
         let (replayed, out, room) = case.recover(&drives);
         let stream = case.stream();

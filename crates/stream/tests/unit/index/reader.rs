@@ -53,6 +53,7 @@ pub(in crate::index) fn part(
         begins: run.0,
         header,
         lost_header: None,
+        damaged_copies: Vec::new(),
         from: run.0,
         to: run.1,
         spans: Vec::new(),
