@@ -44,14 +44,14 @@ fn repeat(metric: Metric, op: Op, parts: &[&CellDrive], estimates: &Estimates) -
 pub(super) struct Side<'a>(Vec<Vec<(Measured<'a>, [Estimates; 2])>>);
 
 impl<'a> Side<'a> {
-    pub(super) fn of(runs: &'a [Run], group: &DriveGroup) -> Side<'a> {
+    pub(super) fn of(runs: &'a [Run], group: &DriveGroup, order_known: bool) -> Side<'a> {
         let with_estimates = |measured: Measured<'a>| {
             let with = |writes| estimate::of_several_with(measured.parts.iter().copied(), writes);
             let estimates = [false, true].map(with);
             (measured, estimates)
         };
         let of_run = |&(run, drive): &(usize, usize)| {
-            let measured = measured(&runs[run], drive).into_iter();
+            let measured = measured(&runs[run], drive, order_known).into_iter();
             measured.map(with_estimates).collect()
         };
         Side(group.members.iter().map(of_run).collect())

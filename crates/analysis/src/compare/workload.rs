@@ -20,13 +20,15 @@ pub(super) struct Key {
     rate: [u64; 3],
     /// Options without a field of their own.
     access: Vec<String>,
+    order: String,
     length_bytes: u64,
     occurrence: usize,
 }
 
 impl Key {
-    fn of(plan: &CellPlan) -> Key {
+    fn of(plan: &CellPlan, order_known: bool) -> Key {
         let w = &plan.workload;
+        let order = order(&w.options).filter(|_| order_known);
         Key {
             step: plan.step.clone(),
             kind: plan.kind,
@@ -45,6 +47,7 @@ impl Key {
             ]
             .map(f64::to_bits),
             access: access(&w.options),
+            order: order.unwrap_or_default(),
             length_bytes: length_bytes(plan),
             occurrence: 0,
         }
@@ -96,6 +99,30 @@ fn access(options: &str) -> Vec<String> {
     found
 }
 
+/// Parts of `--order` that name files, seed random numbers, or depend on the size of the drive; the
+/// engine is in no key either.
+const NOT_ORDER: [&str; 8] = [
+    "thread_number",
+    "subjob_number",
+    "filename",
+    "randrepeat",
+    "allrandrepeat",
+    "randseed",
+    "filesize",
+    "ioengine",
+];
+
+/// The order of the I/Os, of a line that does not leave it to assay: `order fio;norandommap=1`.
+fn order(options: &str) -> Option<String> {
+    let given = options.split("--").find_map(|option| option.trim().strip_prefix("order "))?;
+    let is_order = |part: &&str| {
+        let name = part.split_once('=').map_or(*part, |(name, _)| name);
+        !NOT_ORDER.contains(&name)
+    };
+    let parts: Vec<&str> = given.trim_matches('\'').split(';').filter(is_order).collect();
+    (parts != ["own"]).then(|| format!("order {}", parts.join(";")))
+}
+
 /// Length of a stream, where the step varies it.
 fn length_bytes(plan: &CellPlan) -> u64 {
     match plan.view {
@@ -111,7 +138,9 @@ pub(super) struct Measured<'a> {
     pub(super) parts: Vec<&'a CellDrive>,
 }
 
-pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
+/// Of imported results the order is not known, so that none distinguishes what is compared with
+/// them (`order_known`).
+pub(super) fn measured(run: &Run, drive: usize, order_known: bool) -> Vec<Measured<'_>> {
     let mut all: Vec<Measured<'_>> = Vec::new();
     for cell in &run.cells {
         use CellKind::{Concurrent, Measure, Soak};
@@ -122,7 +151,7 @@ pub(super) fn measured(run: &Run, drive: usize) -> Vec<Measured<'_>> {
         let Some(part) = part.filter(|_| compared) else {
             continue;
         };
-        let mut key = Key::of(&cell.plan);
+        let mut key = Key::of(&cell.plan, order_known);
         if !run.manifest.suite.is_procedure() {
             key.step.clear();
         }
@@ -187,6 +216,7 @@ fn labels(plan: &CellPlan) -> Vec<String> {
         or_empty((length > 0).then(|| format!("{} long", format_size(length)))),
         or_empty(limit.map(|limit| format!("at most {limit} IOPS"))),
         access(&w.options).join(", "),
+        or_empty(order(&w.options)),
         or_empty((plan.drives.len() > 1).then(|| "all at once".to_owned())),
     ]
 }

@@ -365,6 +365,16 @@ fn what_tells_workloads_apart_that_one_side_has_alone_is_named() {
             ordered(2, "--rw randread --bs 4k --thinktime 2ms"),
             "differ by thinktime 1ms against thinktime 2ms",
         ),
+        (
+            ordered(1, "--rw randread --bs 4k"),
+            ordered(2, "--rw randread --bs 4k --order fio"),
+            "differ by none against order fio",
+        ),
+        (
+            ordered(1, "--order 'fio;norandommap=1;thread_number=2' --direct true"),
+            ordered(2, "--order fio --direct true"),
+            "differ by order fio;norandommap=1 against order fio",
+        ),
     ] {
         let all = compare_runs(&[a, b], ComparisonSettings::default());
         let pair = &all.pairs[0];
@@ -372,6 +382,15 @@ fn what_tells_workloads_apart_that_one_side_has_alone_is_named() {
         let notes = pair.notes.join("\n");
         assert!(notes.contains(expected), "{notes}");
     }
-    let all = compare_runs(&[limited(1, 5e3), limited(2, 5e3)], ComparisonSettings::default());
-    assert_eq!(all.pairs[0].workloads.len(), 1);
+    // Seeds are no order, and that of imported results is not known.
+    let mut imported = ordered(2, "--bs 4k");
+    imported.manifest.imported = Some(assay_store::model::ImportRecord::default());
+    for (a, b) in [
+        (limited(1, 5e3), limited(2, 5e3)),
+        (ordered(1, "--order 'fio;thread_number=2;randseed=3'"), ordered(2, "--order fio")),
+        (ordered(1, "--order 'fio;norandommap=1'"), imported),
+    ] {
+        let all = compare_runs(&[a, b], ComparisonSettings::default());
+        assert_eq!(all.pairs[0].workloads.len(), 1);
+    }
 }
