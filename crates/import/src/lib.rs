@@ -172,6 +172,8 @@ pub enum Note {
     Rounded,
     /// The best of several measurements.
     BestOfSeveral,
+    /// A document that its file holds more than once.
+    RepeatedDocument,
 }
 
 impl Note {
@@ -203,6 +205,10 @@ impl Note {
             Note::BestOfSeveral => {
                 "The program printed the best of several short measurements, not their mean."
             }
+            Note::RepeatedDocument => {
+                "The file holds the same document more than once, which is one measurement and \
+                 counts once."
+            }
         }
     }
 
@@ -221,6 +227,7 @@ impl Note {
             Note::SubmissionBlocked => "Measure with lat_percentiles.",
             Note::OneSum => "Measure without a common sum (of fio, without unified_rw_reporting).",
             Note::BestOfSeveral => "Measure once for a minute or longer.",
+            Note::RepeatedDocument => "Give every run a file of its own (--output).",
             Note::Rounded => "Use JSON output (--output-format=json+).",
         }
     }

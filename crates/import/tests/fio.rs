@@ -263,7 +263,12 @@ fn documents_within_text() {
     let text = format!(
         "fio: warning {{x}}\n{{ not json\nfio-3.36\n{one}\n\na: (groupid=0, jobs=1): err= 0\n{one}\nbye\n"
     );
-    assert_eq!(jobs_of(&text, &Options::default()).len(), 2);
+    let jobs = jobs_of(&text, &Options::default());
+    assert_eq!((jobs.len(), &*jobs[0].notes), (1, &[Note::RepeatedDocument][..]));
+    // Another measurement with the same figures ended at another time.
+    let other = text.replacen("00010000", "00020000", 1);
+    let jobs = jobs_of(&other, &Options::default());
+    assert_eq!((jobs.len(), &*jobs[0].notes), (2, &[][..]));
     let odd = one.replace("\"mean\":71900.0", "\"mean\": -nan").replace("500.0", " nan");
     assert_ne!(odd, one);
     assert_eq!(jobs_of(&odd, &Options::default()).len(), 1);

@@ -7,7 +7,7 @@ use assay_device::host::wall_clock;
 use assay_device::nvme::saved;
 use assay_execute::manifest::run_id;
 use assay_import::run_folder::{About, IMPORT, Written, write};
-use assay_import::{Collection, collect};
+use assay_import::{Collection, Job, Note, collect};
 use assay_store::Destination;
 use assay_store::model::DriveRecord;
 use assay_units::text::{group_digits, printable};
@@ -107,12 +107,20 @@ fn text(collection: &Collection, written: &Written) -> String {
             "further files were not read (--json names them)",
         ),
         (collection.duplicates, "files repeat the bytes of another one"),
+        (repeating(collection), "files repeat a document, which counts once"),
         (collection.other_files, "files are no results"),
     ];
     for (count, what) in more.into_iter().filter(|(count, _)| *count > 0) {
         let _ = writeln!(text, "{} {what}", group_digits(count as u64));
     }
     text
+}
+
+/// Files that hold a document more than once.
+fn repeating(collection: &Collection) -> usize {
+    let repeats = |job: &Job| job.notes.contains(&Note::RepeatedDocument);
+    let files = collection.imported.iter();
+    files.filter(|file| file.jobs.iter().any(repeats)).count()
 }
 
 fn document(collection: &Collection, written: &Written) -> Value {
@@ -127,6 +135,7 @@ fn document(collection: &Collection, written: &Written) -> Value {
         "not_compared": written.unfit,
         "not_read": rejected,
         "duplicates": collection.duplicates,
+        "repeating": repeating(collection),
         "other_files": collection.other_files,
     })
 }

@@ -332,6 +332,12 @@ fn what_cannot_be_imported_is_named() {
     let drive = &manifest["drives"][0];
     assert_eq!((&drive["model"], &drive["label"]), (&"A drive".into(), &"nvme1n1".into()));
     assert_eq!(drive["capacity_bytes"], 1_000_204_886_016_u64);
+    fixture.write("twice.json", document("nvme0n1").repeat(2));
+    let done = fixture.ok("import twice.json --out twice");
+    assert!(done.stdout.contains("1 files repeat a document"), "{done}");
+    assert_eq!(results(&fixture, "twice").len(), 1);
+    fixture.ok("report twice -o twice.html");
+    assert!(fixture.text("twice.html").contains("the same document more than once"));
     fixture.run("import old/notes.txt --out none").refuses(2, &["no results in"]);
     fixture.run("report old/a.json -o x.html").refuses(2, &["assay import"]);
 }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use assay_store::model::WorkloadRecord;
 use assay_units::Nanos;
@@ -140,19 +141,29 @@ fn found(parsed: Parsed, problem: Option<String>) -> Result<Parsed, String> {
     }
 }
 
-/// The jobs, and why the first of what looks like a document is none.
+/// The jobs, of identical documents once, and why the first of what looks like a document is none.
 fn documents(text: &str, assumed: &Options) -> (Parsed, Option<String>) {
     let mut parsed = Parsed::default();
     let mut problem = None;
     let mut at = 0;
+    // Their texts, and where their jobs are.
+    let mut read: Vec<(&str, Range<usize>)> = Vec::new();
     for _ in 0..MAX_STARTS {
         let Some(start) = next_start(text.as_bytes(), at) else {
             break;
         };
         match document(&text[start..]) {
             Ok((document, end)) => {
-                parsed.tool = tool(&document.version);
-                parsed.jobs.extend(jobs(document, assumed));
+                let own = &text[start..start + end];
+                if let Some((_, known)) = read.iter().find(|(other, _)| *other == own) {
+                    let repeated = &mut parsed.jobs[known.clone()];
+                    repeated.iter_mut().for_each(|job| job.note(Note::RepeatedDocument));
+                } else {
+                    parsed.tool = tool(&document.version);
+                    let before = parsed.jobs.len();
+                    parsed.jobs.extend(jobs(document, assumed));
+                    read.push((own, before..parsed.jobs.len()));
+                }
                 at = start + end;
             }
             Err(error) => {
@@ -184,13 +195,13 @@ fn with_numbers(text: &str) -> Option<String> {
     }
 }
 
-/// The next brace that begins a line, or the text, or follows a bracket.
+/// The next brace that begins a line, or the text, or follows a bracket or another document.
 fn next_start(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         let found = at + memchr::memchr(b'{', &text[at..])?;
         let before = text[..found].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
-        if matches!(before, None | Some(b'\n' | b'\r' | b'[' | b',')) {
+        if matches!(before, None | Some(b'\n' | b'\r' | b'[' | b',' | b'}')) {
             return Some(found);
         }
         at = found + 1;
