@@ -43,7 +43,10 @@ pub enum SweepError {
     },
     #[error(transparent)]
     Name(#[from] NameError),
-    #[error("{path}: {source}")]
+    #[error(
+        "cannot read {path}: {source}; name a TOML file with a section [sweep] or [fit] \
+         (docs/fleet.md)"
+    )]
     File { path: String, source: std::io::Error },
     #[error(transparent)]
     Profile(#[from] ProfileFileError),

@@ -82,7 +82,8 @@ fn a_sweep_that_cannot_be_measured_is_refused_before_it_begins() {
         fixture.run("fleet sweep bad.toml").refuses(2, &[message]);
     }
     fixture.run("fleet sweep sweep.toml --chunk 2").refuses(2, &["no chunk 2"]);
-    fixture.run("fleet sweep none.toml").refuses(2, &["none.toml"]);
+    let advice = ["cannot read none.toml", "name a TOML file", "[sweep] or [fit]"];
+    fixture.run("fleet sweep none.toml").refuses(2, &advice);
     // A file that is no table is left alone.
     fixture.write("notes.txt", "mine");
     fixture.run("fleet sweep sweep.toml -o notes.txt").refuses(2, &["notes.txt"]);
