@@ -232,6 +232,16 @@ fn an_export_of_imported_results_has_what_their_file_states() {
         }
         assert_eq!(number(&first[0], "/workload/rate_limit_iops"), 190.0);
     }
+    // Of options, those that the file has.
+    fixture.ok("export plain --format fio-json -o options.json");
+    let exported: Value = serde_json::from_str(&fixture.text("options.json")).unwrap();
+    let plain = exported["jobs"][0]["job options"].as_object().unwrap();
+    for (key, value) in [("rw", "randrw"), ("iodepth", "8"), ("direct", "1")] {
+        assert_eq!(plain[key], value, "{plain:?}");
+    }
+    for key in ["filename", "ioengine", "size", "offset"] {
+        assert!(!plain.contains_key(key), "{key}: {plain:?}");
+    }
 }
 
 /// Latencies of syncs are those of flushes, in exports and on the page, and come back.

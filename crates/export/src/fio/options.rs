@@ -4,12 +4,17 @@ use assay_store::read::CellRecord;
 
 use super::Ordered;
 
-/// Those of the job of a cell, in the order in which fio prints them.
+/// What stands in an imported workload for what its file does not say.
+const UNKNOWN: [&str; 3] = ["", "0", "unknown"];
+
+/// Those of the job of a cell, in the order in which fio prints them. Imported results have those
+/// that their file has; its names of files are not kept.
 pub(super) fn options(cell: &CellRecord, filename: &str) -> Ordered<&'static str, String> {
     let workload = &cell.plan.workload;
+    let is_imported = cell.plan.file.is_some();
     let ioengine = match workload.engine.as_str() {
-        "sync" => "psync",
-        "uring" => "io_uring",
+        "sync" if !is_imported => "psync",
+        "uring" if !is_imported => "io_uring",
         other => other,
     };
     let sizes = match workload.block_size_mix() {
@@ -32,6 +37,13 @@ pub(super) fn options(cell: &CellRecord, filename: &str) -> Ordered<&'static str
     }
     options.push(("size", workload.span_bytes.to_string()));
     options.push(("offset", workload.offset_bytes.to_string()));
+    if is_imported {
+        let is_known = |value: &str| !UNKNOWN.contains(&value);
+        options.retain(|(name, value)| match *name {
+            "filename" => false,
+            name => name == "direct" || is_known(value),
+        });
+    }
     if workload.runtime_ns > 0 {
         options.push(("runtime", format!("{}us", workload.runtime_ns / 1_000)));
         options.push(("time_based", "1".to_owned()));
