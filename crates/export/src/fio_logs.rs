@@ -155,6 +155,8 @@ fn write_rows(cells: &[Rows], log: FioLog, path: &Path) -> Result<(), ExportErro
                 }
                 FioLog::Bandwidth => per_second(row.bytes as f64 / KIB as f64),
                 FioLog::Iops => per_second(row.ios as f64),
+                // As fio, no line where nothing completed.
+                FioLog::Latency | FioLog::Completion if row.latency.is_empty() => continue,
                 FioLog::Latency => row.latency.mean_ns().round(),
                 FioLog::Completion => row.completion().mean_ns().round(),
             };

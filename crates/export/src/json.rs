@@ -109,7 +109,8 @@ struct SeriesEntry<'a> {
     errors: u64,
     iops: f64,
     mib_per_s: f64,
-    latency_ns: &'a LatencySummary,
+    /// Null without samples.
+    latency_ns: Option<&'a LatencySummary>,
 }
 
 struct TelemetryEntry<'a> {
@@ -236,7 +237,7 @@ fn series<S: Serializer>(points: &[OpSample], serializer: S) -> Result<S::Ok, S:
         errors: p.errors,
         iops: p.iops(),
         mib_per_s: p.mib_per_s(),
-        latency_ns: &p.latency,
+        latency_ns: Some(&p.latency).filter(|latency| latency.samples > 0),
     }))
 }
 

@@ -86,16 +86,18 @@ impl<'a, R: 'a> Columns<'a, R> {
         self.add("cell", move |r| of(r).cell.plan.id.as_str());
     }
 
+    /// Without samples only their number is known.
     fn latency(&mut self, name: &str, of: impl Fn(&R) -> Option<LatencySummary> + Copy + 'a) {
+        let sampled = move |r: &R| of(r).filter(|l| l.samples > 0);
         self.add(format!("{name}_samples"), move |r| of(r).map(|l| l.samples));
-        self.add(format!("{name}_mean_ns"), move |r| of(r).map(|l| l.mean));
-        self.add(format!("{name}_stddev_ns"), move |r| of(r).map(|l| l.stddev));
-        self.add(format!("{name}_min_ns"), move |r| of(r).map(|l| l.min));
+        self.add(format!("{name}_mean_ns"), move |r| sampled(r).map(|l| l.mean));
+        self.add(format!("{name}_stddev_ns"), move |r| sampled(r).map(|l| l.stddev));
+        self.add(format!("{name}_min_ns"), move |r| sampled(r).map(|l| l.min));
         for (key, _) in PERCENTILES {
             let percentile = move |r: &R| of(r).and_then(|l| l.percentile(key));
             self.add(format!("{name}_{key}_ns"), percentile);
         }
-        self.add(format!("{name}_max_ns"), move |r| of(r).map(|l| l.max));
+        self.add(format!("{name}_max_ns"), move |r| sampled(r).map(|l| l.max));
         self.add(format!("{name}_overflow"), move |r| of(r).map(|l| l.overflow));
     }
 

@@ -108,6 +108,8 @@ fn fio_json_has_the_figures_of_an_independent_reader() {
     // would be half.
     let share = logged / number(&expected, "/reads/read/ios");
     assert!((0.55..1.3).contains(&share), "the logs have {share} of the I/Os");
+    // They have no latencies.
+    assert!(series.iter().all(|row| row["latency_ns"].is_null()), "{series:?}");
     fixture.ok("report run -o run.html");
     let page = fixture.text("run.html");
     assert!(page.contains("imported from fio 3."), "no origin on the page");

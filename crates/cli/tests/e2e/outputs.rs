@@ -662,3 +662,49 @@ fn outputs_of_root_through_sudo_belong_to_the_caller() {
         assert_eq!((found.uid(), found.gid()), (1234, 1235), "{name}");
     }
 }
+
+/// A mean of nothing is no number in any format; counts and rates of 0 are.
+#[test]
+fn intervals_without_samples_have_no_latency() {
+    let fixture = Fixture::in_memory();
+    fixture
+        .ok("job sim:samsung-951 --rw randread --bs 4k --thinktime 2500ms --runtime 10s --out run");
+    fixture.ok("export run --format csv -o tables");
+    let table = fixture.text("tables/intervals.csv");
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().unwrap();
+    let rows: Vec<Vec<&str>> = lines.collect();
+    let column = |name: &str| names.iter().position(|known| *known == name).unwrap();
+    let idle: Vec<bool> = rows.iter().map(|row| row[column("ios")] == "0").collect();
+    assert!(idle.contains(&true) && idle.contains(&false), "{table}");
+    for (row, idle) in rows.iter().zip(&idle) {
+        for key in ["mean", "stddev", "min", "p99", "max"] {
+            assert_eq!(row[column(&format!("latency_{key}_ns"))].is_empty(), *idle, "{row:?}");
+        }
+        assert_eq!(
+            (row[column("latency_samples")] == "0", row[column("iops")] == "0"),
+            (*idle, *idle)
+        );
+    }
+    fixture.ok("export run --format json -o run.json");
+    let run: Value = serde_json::from_str(&fixture.text("run.json")).unwrap();
+    let series = run["cells"][0]["results"][0]["series"].as_array().unwrap();
+    let unknown: Vec<bool> = series.iter().map(|row| row["latency_ns"].is_null()).collect();
+    assert_eq!(unknown, idle);
+}
+
+/// Of I/Os that all failed, logs of latencies have no line; they had one of 0.
+#[test]
+fn logs_of_latencies_have_no_mean_of_nothing() {
+    let fixture = Fixture::in_memory();
+    let failing = "job sim:samsung-951,fault=media-error@0+1g --size 1g --rw read --bs 128k \
+                   --runtime 2s --out run";
+    fixture.run(failing).expect(1);
+    fixture.ok("export run --format fio-logs -o logs");
+    let of = |log: &str| {
+        let name = format!("read-iodepth-1-numjobs-1_{log}.1.log");
+        fixture.text(&format!("logs/samsung-951/job/128k/{name}"))
+    };
+    assert_eq!(of("bw"), "1000, 0, 0, 0, 0\n2000, 0, 0, 0, 0\n");
+    assert_eq!((of("lat"), of("clat")), (String::new(), String::new()));
+}
