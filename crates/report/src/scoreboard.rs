@@ -50,6 +50,8 @@ pub struct Score {
     pub value: f64,
     /// Where the true value is expected, in the same unit.
     pub interval: Option<[f64; 2]>,
+    /// What the link of the drive carries, in the same unit, where a predictive interval ends.
+    pub most: Option<f64>,
     /// True for a predictive interval of the real drive, false for a confidence interval of the
     /// mean.
     pub predictive: bool,
@@ -84,11 +86,16 @@ impl Score {
             let source = found.of.as_ref();
             source.is_some_and(|m| std::ptr::eq(m.cell, p.cell) && m.part.drive == p.index)
         };
+        let most = found.of.as_ref().filter(|_| found.is_predictive).and_then(|m| {
+            let drive = m.run.manifest.drives.get(m.part.drive)?;
+            Some(found.value * drive.most_by_link(m.part.result.as_ref()?))
+        });
         let remark = section.points.iter().find(is_source);
         let remark = remark.and_then(Point::remark);
         Score {
             value: found.value,
             interval: found.interval,
+            most,
             predictive: found.is_predictive,
             mark: remark.map(|(short, _)| short.to_owned()),
             cell: found.of.map_or(String::new(), |m| m.cell.plan.id.clone()),

@@ -708,3 +708,20 @@ fn logs_of_latencies_have_no_mean_of_nothing() {
     assert_eq!(of("bw"), "1000, 0, 0, 0, 0\n2000, 0, 0, 0, 0\n");
     assert_eq!((of("lat"), of("clat")), (String::new(), String::new()));
 }
+
+/// What the link carries is no estimate: neither less than what was measured, nor more.
+#[test]
+fn rates_end_at_what_the_link_carries() {
+    let fixture = Fixture::on_disk();
+    for (drive, mib_per_s) in [("samsung-951", "3,163"), ("samsung-960-evo", "3,205")] {
+        let job = format!(
+            "job sim:{drive},state=fresh --rw read --bs 128k --iodepth 32 --runtime 1s --out {drive}"
+        );
+        let line = fixture.ok(&job).stdout;
+        assert!(line.contains(&format!(" IOPS, {mib_per_s} MiB/s, ")), "{line}");
+        assert!(line.contains(&format!(" to {mib_per_s} MiB/s (")), "{line}");
+        fixture.ok(&format!("report {drive} -o {drive}.html"));
+        let page = fixture.text(&format!("{drive}.html"));
+        assert!(page.contains(&format!("at most the {mib_per_s} MiB/s of its link")));
+    }
+}

@@ -171,7 +171,8 @@ fn symbol(verdict: Option<&Verdict>, drive: usize) -> Markup {
 
 /// Where the value comes from and how certain it is.
 fn details(metric: &HeadlineMetric, score: &Score) -> String {
-    let interval = score.interval.map(predictive::text);
+    let most = score.most.unwrap_or(f64::INFINITY);
+    let interval = score.interval.map(|ends| predictive::text_up_to(ends, most));
     let interval = match (interval, score.predictive) {
         (Some(ends), true) => format!("real drive expected at {ends} (90 %)"),
         (Some(ends), false) => format!("95 % confidence interval {ends}"),

@@ -24,13 +24,21 @@ fn link_limit(points: &[&Point<'_>]) -> Option<String> {
         (high > link).then_some(link)
     };
     let link = points.iter().find_map(|p| mib_per_s(&p))?;
-    Some(format!("; at most the {} MiB/s of its link", figure(to_three_digits(link))))
+    Some(format!("; at most the {} MiB/s of its link", figure(link)))
 }
 
 /// An interval in the common notation, to three significant digits: its ends are estimates.
 pub fn text(ends: [f64; 2]) -> String {
-    let [low, high] = ends.map(|end| figure(to_three_digits(end)));
-    format!("{low} to {high}")
+    text_up_to(ends, f64::INFINITY)
+}
+
+/// The same of a rate that the link of the drive limits to `most`, which is no estimate: rounded,
+/// it could be less than what was measured, or more than the link carries.
+pub fn text_up_to([low, high]: [f64; 2], most: f64) -> String {
+    // The end is the product of the rate and a rounded factor.
+    let is_limit = (high / most - 1.0).abs() < 1e-9;
+    let high = if is_limit { most } else { to_three_digits(high) };
+    format!("{} to {}", figure(to_three_digits(low)), figure(high))
 }
 
 fn to_three_digits(value: f64) -> f64 {
@@ -44,8 +52,9 @@ fn to_three_digits(value: f64) -> f64 {
 /// Whose rate a line for a single job predicts, and what; `None` without an interval of the rate.
 pub fn line(point: &Point<'_>, result: &CellResult) -> Option<(&'static str, String)> {
     let info = point.set.drives[point.drive].info;
+    let most = info.most_by_link(result);
     let rates = |[low, high]: [f64; 2]| {
-        let ends = |value: f64| text([value * low, value * high]);
+        let ends = |value: f64| text_up_to([value * low, value * high], value * most);
         let (iops, mib_per_s) = (ends(result.iops()), ends(result.mib_per_s()));
         format!("90 % predictive interval {iops} IOPS, {mib_per_s} MiB/s")
     };

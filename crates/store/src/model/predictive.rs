@@ -100,7 +100,7 @@ impl DriveRecord {
     }
 
     /// Multiple of a result's rate that the link of a simulated drive carries, at least 1.
-    fn most_by_link(&self, result: &CellResult) -> f64 {
+    pub fn most_by_link(&self, result: &CellResult) -> f64 {
         let simulated = result.mib_per_s() * f64::from(1 << 20);
         let most = self.link_bytes_per_second.filter(|_| simulated > 0.0);
         most.map_or(f64::INFINITY, |link| (link as f64 / simulated).max(1.0))
