@@ -5,7 +5,7 @@
 //! | `threads=64`, `threads=16` | the other column of random reads | this one |
 //! | `long blocks` | random reads below 32 KiB | the others |
 //! | `two cells` | 4 KiB random reads by 16 and 64 threads | the others |
-//! | `quick` | these, and 512 B, 16 and 128 KiB by 64 threads, as in the suite | the others |
+//! | `quick` | what the suite measures, [`QUICK`] | the others |
 //! | `drive` | hardware facts and the data sheet | random and sequential reads |
 //! | `sequential` | all random reads | sequential reads |
 //!
@@ -39,13 +39,20 @@ use crate::template::by_facts;
 const FIGURE_SCALE: f64 = 0.12;
 /// Threads and block of the reads that the curve, which knows the data sheet, says to the
 /// simulation of a drive of which nothing was measured.
-const ANCHORS: [(u32, u32); 2] = [(64, 4096), (16, 262_144)];
+const ANCHORS: [Read; 2] = [(64, 4096), (16, 262_144)];
+
+/// Threads and bytes of random reads.
+type Read = (u32, u32);
+
+/// The random reads that the suite `quick` measures. Where one was not
+/// published of a drive, the next longer block by as many threads that was stands for it.
+const QUICK: [Read; 5] = [(16, 4096), (64, 4096), (64, 512), (64, 16_384), (64, 131_072)];
 
 struct Fold {
     name: &'static str,
     situation: Situation,
-    /// Whether the figure of so many threads and bytes is known.
-    is_known: fn(u32, u32) -> bool,
+    /// Whether the figure of a read is known, of those that were published.
+    is_known: fn(&[Read], Read) -> bool,
     /// Whether the drive needs reads by 64 threads.
     is_of_both_columns: bool,
 }
@@ -54,32 +61,36 @@ const FOLDS: [Fold; 6] = [
     Fold {
         name: "threads=64",
         situation: Situation::AnotherDepth,
-        is_known: |threads, _| threads != 64,
+        is_known: |_, (threads, _)| threads != 64,
         is_of_both_columns: true,
     },
     Fold {
         name: "threads=16",
         situation: Situation::AnotherDepth,
-        is_known: |threads, _| threads != 16,
+        is_known: |_, (threads, _)| threads != 16,
         is_of_both_columns: true,
     },
     Fold {
         name: "long blocks",
         situation: Situation::AnotherBlock,
-        is_known: |_, bytes| bytes < 32_768,
+        is_known: |_, (_, bytes)| bytes < 32_768,
         is_of_both_columns: false,
     },
     Fold {
         name: "two cells",
         situation: Situation::AnotherBlock,
-        is_known: |_, bytes| bytes == 4096,
+        is_known: |_, (_, bytes)| bytes == 4096,
         is_of_both_columns: true,
     },
     Fold {
         name: "quick",
         situation: Situation::AnotherBlock,
-        is_known: |threads, bytes| {
-            bytes == 4096 || (threads == 64 && [512, 16_384, 131_072].contains(&bytes))
+        is_known: |published, read| {
+            let stands_for = |&(threads, bytes): &Read| {
+                let column = published.iter().filter(|p| p.0 == threads && p.1 >= bytes);
+                column.min() == Some(&read)
+            };
+            QUICK.iter().any(stands_for)
         },
         is_of_both_columns: true,
     },
@@ -142,14 +153,16 @@ impl Study {
         let others = others.map(|other| self.reads(other, &self.figures[other]));
         let population = Population::searched(&others.collect::<Vec<_>>());
         let figures = &self.figures[name];
-        let threads = |m: &Measurement| workload(m).map(|w| w.threads);
-        let has_both = figures.iter().any(|m| is_random(m) && threads(m) == Some(64));
+        let read = |m: &Measurement| {
+            let workload = workload(m).filter(|_| is_random(m))?;
+            Some((workload.threads, workload.block_bytes))
+        };
+        let published: Vec<Read> = figures.iter().filter_map(read).collect();
+        let has_both = published.iter().any(|&(threads, _)| threads == 64);
         let mut out = Vec::new();
         for fold in FOLDS.iter().filter(|f| has_both || !f.is_of_both_columns) {
-            let is_known = |m: &Measurement| {
-                is_random(m)
-                    && workload(m).is_some_and(|w| (fold.is_known)(w.threads, w.block_bytes))
-            };
+            let is_known =
+                |m: &Measurement| read(m).is_some_and(|r| (fold.is_known)(&published, r));
             let (known, left_out): (Vec<_>, Vec<_>) = figures.iter().cloned().partition(is_known);
             let is_asked = |m: &Measurement| is_random(m) || fold.situation == Situation::FactsOnly;
             let asked: Vec<Measurement> = left_out.into_iter().filter(is_asked).collect();
