@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anstyle::AnsiColor;
 use assay_report::terminal::Style;
-use assay_units::text::printable_lines;
+use assay_units::text::{printable_lines, word_lines};
 use serde_json::Value;
 
 use crate::exit::CommandOutcome;
@@ -113,22 +113,8 @@ impl Output {
 
 /// The paragraph in lines of at most `columns`, each after this indentation.
 pub fn wrapped(text: &str, columns: usize, indentation: &str) -> String {
-    let mut lines = String::new();
-    let mut width = 0;
-    for word in text.split_whitespace() {
-        let word_width = word.chars().count();
-        if width > 0 && width + 1 + word_width <= columns {
-            lines.push(' ');
-            width += 1;
-        } else {
-            lines.push_str(if width > 0 { "\n" } else { "" });
-            lines.push_str(indentation);
-            width = indentation.chars().count();
-        }
-        lines.push_str(word);
-        width += word_width;
-    }
-    lines + "\n"
+    let lines = word_lines(text, columns.saturating_sub(indentation.chars().count()));
+    lines.iter().map(|line| format!("{indentation}{line}").trim_end().to_owned() + "\n").collect()
 }
 
 /// Mark after the name of a simulated drive.

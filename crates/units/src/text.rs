@@ -262,6 +262,27 @@ pub fn whole(value: f64) -> String {
     group_digits(value.round() as u64)
 }
 
+/// Words in lines of at most `columns` characters, as many in each as fit; a longer word has a line
+/// of its own. Without words one empty line.
+pub fn word_lines(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut width = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > columns {
+            lines.push(String::new());
+            width = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            let gap = if width > 0 { " " } else { "" };
+            line.push_str(gap);
+            line.push_str(word);
+            width += gap.len() + length;
+        }
+    }
+    lines
+}
+
 /// Names less similar than this are no likely typing errors (Jaro similarity, the limit that clap
 /// uses for its own suggestions).
 const LEAST_SIMILAR: f64 = 0.7;

@@ -2,10 +2,15 @@
 
 use std::fmt::Write;
 
+use assay_units::text::word_lines;
+
 use super::{ABOUT, ErrorStatistics, FidelityPage, SAME};
 use crate::format::figure;
 
-/// The page as Markdown, lines of text within 130 columns.
+/// Of lines of text.
+const COLUMNS: usize = 130;
+
+/// The page as Markdown.
 pub fn markdown(page: &FidelityPage) -> String {
     let mut out = String::from("# Fidelity: simulated drives against published figures\n\n");
     out.push_str(
@@ -13,8 +18,8 @@ pub fn markdown(page: &FidelityPage) -> String {
          [`reference/`](../reference/README.md).\n\n",
     );
     for text in [ABOUT, SAME] {
-        wrap(&mut out, text);
-        out.push('\n');
+        out.push_str(&word_lines(text, COLUMNS).join("\n"));
+        out.push_str("\n\n");
     }
     summary(&mut out, page);
     for drive in &page.drives {
@@ -44,22 +49,6 @@ pub fn markdown(page: &FidelityPage) -> String {
         }
     }
     out
-}
-
-fn wrap(out: &mut String, text: &str) {
-    let mut column = 0;
-    for word in text.split(' ') {
-        if column > 0 && column + 1 + word.len() > 130 {
-            out.push('\n');
-            column = 0;
-        } else if column > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += word.len();
-    }
-    out.push('\n');
 }
 
 fn summary(out: &mut String, page: &FidelityPage) {

@@ -1,6 +1,7 @@
 //! Text layout: wrapped lines and tables of a given width.
 
 use anstyle::AnsiColor;
+use assay_units::text::word_lines;
 
 use super::Style;
 use crate::format::printable;
@@ -356,34 +357,16 @@ fn shortened(text: &str, most: usize) -> String {
 
 /// Words in lines of at most `width`; a longer word is split.
 fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut length = 0;
+    let mut pieces = String::with_capacity(text.len());
     for word in text.split_whitespace() {
-        let mut word: Vec<char> = word.chars().collect();
-        loop {
-            let gap = usize::from(length > 0);
-            if length + gap + word.len() <= width {
-                if let Some(line) = lines.last_mut() {
-                    line.push_str(&" ".repeat(gap));
-                    line.extend(&word);
-                }
-                length += gap + word.len();
-                break;
+        for (at, c) in word.chars().enumerate() {
+            if at.is_multiple_of(width) {
+                pieces.push(' ');
             }
-            if length > 0 {
-                lines.push(String::new());
-                length = 0;
-                continue;
-            }
-            let rest = word.split_off(width);
-            if let Some(line) = lines.last_mut() {
-                line.extend(&word);
-            }
-            lines.push(String::new());
-            word = rest;
+            pieces.push(c);
         }
     }
-    lines
+    word_lines(&pieces, width)
 }
 
 #[cfg(test)]

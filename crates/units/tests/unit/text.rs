@@ -1,6 +1,16 @@
 use super::*;
 
 #[test]
+fn words_fill_lines() {
+    assert_eq!(word_lines("", 9), [""]);
+    assert_eq!(word_lines("a  b\nc d", 5), ["a b c", "d"]);
+    assert_eq!(word_lines("a longest b c", 5), ["a", "longest", "b c"]);
+    // Characters, not bytes.
+    assert_eq!(word_lines("\u{b5}s \u{b5}s \u{b5}s", 5), ["\u{b5}s \u{b5}s", "\u{b5}s"]);
+    assert_eq!(word_lines("a b", 0), ["a", "b"]);
+}
+
+#[test]
 fn sizes_are_parsed_as_by_fio() {
     for (text, bytes) in [
         ("512", 512),
