@@ -51,17 +51,11 @@ pub struct FioJob {
     pub scheduler: Option<String>,
     /// Least rate in every interval; a job below it has failed.
     pub limits: Limits,
-    pub group: ReportGroup,
-    pub logs: Vec<LogRequest>,
-}
-
-/// The jobs that fio's results have together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReportGroup {
-    /// As fio counts them.
-    pub number: usize,
-    /// `group_reporting`.
+    /// Number of its group, as fio counts them.
+    pub group: usize,
+    /// `group_reporting`: fio's results have the jobs of the group together.
     pub is_reported_as_one: bool,
+    pub logs: Vec<LogRequest>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -99,11 +93,7 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
         stages.push((section.name.clone(), stage));
         let exit = exits.section(&given, stage)?;
         named.extend(given.text("filename").map(|(name, _)| name.to_owned()));
-        let group = ReportGroup {
-            number: exits.group() as usize,
-            is_reported_as_one: given.flag("group_reporting")?,
-        };
-        let place = (stage, thread, group);
+        let place = (stage, thread, exits.group() as usize);
         section_jobs(section, &given, drive, place, exit, &mut conversion)?;
         thread = given.number("numjobs")?.unwrap_or(1).max(1).saturating_add(thread);
         if conversion.jobs.len() > MAX_JOBS {
@@ -152,10 +142,11 @@ fn section_jobs(
     section: &Section,
     given: &Given<'_>,
     drive: Option<&str>,
-    (stage, thread, group): (usize, u32, ReportGroup),
+    (stage, thread, group): (usize, u32, usize),
     exit: Option<(exits::ExitWhat, u32)>,
     conversion: &mut Conversion,
 ) -> Result<(), JobFileError> {
+    let is_reported_as_one = given.flag("group_reporting")?;
     let places = targets::places(given, drive)?;
     let mut options = common_options(given, &places, exit, &mut conversion.notes)?;
     let limits = limits::checked_after(given, &mut options)?;
@@ -205,6 +196,7 @@ fn section_jobs(
             scheduler: given.text("ioscheduler").map(|(name, _)| name.to_owned()),
             limits,
             group,
+            is_reported_as_one,
             logs,
         });
     }

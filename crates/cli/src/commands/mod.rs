@@ -320,15 +320,16 @@ pub struct Executed {
     pub ocp: std::io::Result<()>,
 }
 
-/// Shows a progress bar.
+/// Shows a progress bar. `folder` makes the run folder, or continues one, after all checks.
 pub fn execute(
     plan: &RunPlan,
     drives: &mut [DriveSession],
-    writer: RunWriter,
-    resume: &Resume,
+    folder: impl FnOnce(&[DriveSession]) -> anyhow::Result<(RunWriter, Resume)>,
     watch: Watch,
     output: Output,
 ) -> anyhow::Result<Executed> {
+    check_io_logs(plan)?;
+    let (writer, resume) = folder(drives)?;
     let simulated = drives.iter().all(|drive| drive.info().simulated);
     let audit = assay_workload::audit::audit(simulated)?;
     let folder = writer.path.clone();
@@ -362,7 +363,7 @@ pub fn execute(
         live: &live,
         drive_states: DriveStateCache::for_user(),
     }
-    .run(resume);
+    .run(&resume);
     drop(view);
     drop(metrics);
     let ocp = ocp.map_or(Ok(()), |ocp| ocp.finish(&folder));
@@ -387,14 +388,20 @@ pub fn run_plan(
     )?;
     let destination =
         destination.unwrap_or_else(|| Destination::Under(temporary.path().to_owned()));
-    check_io_logs(plan)?;
-    let manifest = manifest(plan, drives, tool(), command_line());
-    let writer = RunWriter::create(&destination, &manifest)?;
-    let resume = Resume::default();
-    let executed = execute(plan, drives, writer, &resume, watch, output)?;
+    let executed =
+        execute(plan, drives, |drives| new_folder(plan, drives, &destination), watch, output)?;
     show(&executed.run, &executed.summary)?;
     executed.ocp?;
     Ok(executed.summary)
+}
+
+pub fn new_folder(
+    plan: &RunPlan,
+    drives: &[DriveSession],
+    destination: &Destination,
+) -> anyhow::Result<(RunWriter, Resume)> {
+    let manifest = manifest(plan, drives, tool(), command_line());
+    Ok((RunWriter::create(destination, &manifest)?, Resume::default()))
 }
 
 /// No workload of the run completed an I/O.

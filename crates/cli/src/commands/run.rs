@@ -6,8 +6,8 @@ use std::sync::Arc;
 use assay_device::session::{DriveSession, SessionOptions};
 use assay_execute::ExecuteError;
 use assay_execute::live::NotBegun;
-use assay_execute::manifest::{drive, manifest};
-use assay_execute::run::{Resume, RunSummary, check_io_logs};
+use assay_execute::manifest::drive;
+use assay_execute::run::{Resume, RunSummary};
 use assay_fio_job::CommandLine;
 use assay_integrity::blocks::VerifyBlocks;
 use assay_report::resume::resume_command;
@@ -92,12 +92,13 @@ fn execute(
     if will_write && let Some(note) = super::prepare::endurance_to_be_spent(&plan, &drives) {
         output.note(&note);
     }
-    check_io_logs(&plan)?;
     let mut watch = super::Watch::new(&arguments.live)?;
     watch.until = arguments.until.clone();
     watch.ocp = arguments.ocp.clone();
-    let (writer, resume) = run_folder(&plan, &drives, arguments.resume.as_deref(), arguments.out)?;
-    let executed = super::execute(&plan, &mut drives, writer, &resume, watch, output)?;
+    let folder = |drives: &[DriveSession]| {
+        run_folder(&plan, drives, arguments.resume.as_deref(), arguments.out)
+    };
+    let executed = super::execute(&plan, &mut drives, folder, watch, output)?;
     let Executed { run, summary, ocp } = executed;
     // The result is shown first, whatever becomes of the page.
     let page = arguments.report.as_deref();
@@ -134,11 +135,8 @@ fn run_folder(
         same_drives(&run, drives)?;
         return Ok((writer, Resume::from_run(&run, plan)?));
     }
-    let manifest = manifest(plan, drives, super::tool(), super::command_line());
     let default = || Destination::Under(DEFAULT_FOLDER.into());
-    let destination = out.map_or_else(default, Destination::At);
-    let writer = RunWriter::create(&destination, &manifest)?;
-    Ok((writer, Resume::default()))
+    super::new_folder(plan, drives, &out.map_or_else(default, Destination::At))
 }
 
 fn job_file(

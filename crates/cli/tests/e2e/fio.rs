@@ -338,6 +338,20 @@ fn a_log_of_ios_is_fios() {
     let nowhere = fixture
         .run(&format!("job {SIM} --rw read --number_ios 5 --write_iolog none/log --out run"));
     nowhere.refuses(4, &["none/log"]);
+    let suite = r#"
+        name = "logged"
+        title = "Logged"
+        summary = "One cell with a log."
+        source = "these tests"
+        duration = "short"
+        [[step]]
+        id = "reads"
+        title = "Reads"
+        kind = "measure"
+        job = { rw = "read", bs = "4k", runtime = "20ms", write_iolog = "none/log" }
+    "#;
+    fixture.write("logged.toml", suite);
+    fixture.run("run logged.toml sim:samsung-951 --out run").refuses(4, &["none/log"]);
     assert!(!fixture.path("run").exists());
 }
 

@@ -30,8 +30,7 @@ pub(super) fn show(
     as_fio: bool,
     (line, info, output): (&CommandLine, &[DriveInfo], Output),
 ) -> anyhow::Result<()> {
-    let group =
-        |job: &FioJob| FioGroup { number: job.group.number, is_one: job.group.is_reported_as_one };
+    let group = |job: &FioJob| FioGroup { number: job.group, is_one: job.is_reported_as_one };
     let groups: Vec<FioGroup> = jobs.iter().map(group).collect();
     let names: Vec<String> = jobs.iter().map(|job| job.section.clone()).collect();
     let of_fio = FioRun {
