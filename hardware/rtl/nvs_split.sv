@@ -94,11 +94,10 @@ module nvs_split #(
   assign last       = step_pages == '0 || left_q <= step_q;
   always_ff @(posedge clk_i) step_q <= block_shift_i == 4'd12 ? BlockWidth'(step_pages) : {1'b0, step_pages, 3'b000};
 
-  logic accept_chunk, accept_flush, move;
+  logic accept_chunk, move;
   assign cmd_ready_o   = enable_i && !left_any_q && (cmd_flush_i ? part_ready_i : slot_free);
   assign accept_chunk  = cmd_valid_i && cmd_ready_o && !cmd_flush_i;
-  assign accept_flush  = cmd_valid_i && cmd_flush_i && !left_any_q;
-  assign part_valid_o  = enable_i && (left_any_q || accept_flush);
+  assign part_valid_o  = enable_i && (left_any_q || (cmd_valid_i && cmd_flush_i));
   assign part_flush_o  = !left_any_q && cmd_flush_i;
   assign part_lba_o    = lba_q;
   assign part_blocks_o = last ? 16'(left_q) : 16'(step_q);

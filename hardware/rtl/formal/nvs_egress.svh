@@ -136,3 +136,11 @@ always_ff @(posedge clk_i) begin
   else f_wait_q <= f_wait_q + 1'b1;
 end
 always_comb if (rst_ni) assert (f_wait_q != 4'd12);
+
+// What is dropped does not wait for the stream: a beat that was read leaves the queue soon.
+logic [1:0] f_kept_q = '0;
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || !f_drop_q || f_read_q == f_gone_q || pop) f_kept_q <= '0;
+  else f_kept_q <= f_kept_q + 1'b1;
+end
+always_comb if (rst_ni) assert (f_kept_q != 2'd3);

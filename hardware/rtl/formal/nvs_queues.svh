@@ -152,7 +152,7 @@ always_ff @(posedge clk_i) begin
     f_awaits_q    <= 1'b1;
     f_awaits_at_q <= again_in_q;
     f_awaited_q   <= {cqe_tries + 2'd1, cqe_of_flush, cqe_tag};
-  end else if (resend && f_before == '0) f_awaits_q <= 1'b0;
+  end else if (submit && !accept && f_before == '0) f_awaits_q <= 1'b0;
 end
 always_comb if (rst_ni) begin
   assert (f_waiting <= Tags);
