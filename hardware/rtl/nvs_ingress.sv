@@ -104,15 +104,15 @@ module nvs_ingress #(
   logic [1:0]            drive_q;          // of the open chunk
   logic [SlotWidth-1:0]  slot_q;
   logic [UsedWidth-1:0]  used_q;           // slots of complete chunks
+  logic                  slot_free_q;      // they are not all of them
   logic [CountWidth-1:0] written_q, acknowledged_q;
 
   // A beat moves when memory takes it. The first of a page needs its address taken, too; the first of a chunk a slot and a descriptor, for
   // which it waits one cycle: the chunk before is entered in the cycle after its last beat.
-  logic pending_ready, slot_free, at_page, at_chunk, may_move, take, pad, move;
-  assign slot_free = used_q != UsedWidth'(Slots * Drives);
+  logic pending_ready, at_page, at_chunk, may_move, take, pad, move;
   assign at_page   = beat_q == '0;
   assign at_chunk  = at_page && page_q == '0;
-  assign may_move  = w_ready_i && (!at_page || aw_ready_i) && (!at_chunk || (slot_free && pending_ready && more_q && !ended_q));
+  assign may_move  = w_ready_i && (!at_page || aw_ready_i) && (!at_chunk || (slot_free_q && pending_ready && more_q && !ended_q));
   assign s_ready_o = active_q && !stop_i && !close_i && may_move;
   assign take      = s_valid_i && s_ready_o;
   assign pad       = padding_q && may_move;
@@ -170,7 +170,7 @@ module nvs_ingress #(
 
   assign error_o = b_valid_i && b_error_i;
   assign ended_o = last_q;
-  assign full_o  = active_q && s_valid_i && at_chunk && !slot_free;
+  assign full_o  = active_q && s_valid_i && at_chunk && !slot_free_q;
   assign done_o  = !active_q && !padding_q && !ended_q && !pending_valid && written_q == acknowledged_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -190,6 +190,7 @@ module nvs_ingress #(
       drive_q        <= '0;
       slot_q         <= '0;
       used_q         <= '0;
+      slot_free_q    <= 1'b1;
       written_q      <= '0;
       acknowledged_q <= '0;
       dropped_o      <= '0;
@@ -197,7 +198,10 @@ module nvs_ingress #(
     end else begin
       keep_error_o <= take && keep_wrong;
       if (b_valid_i) acknowledged_q <= acknowledged_q + 1'b1;
-      if (push_q != release_i) used_q <= push_q ? used_q + 1'b1 : used_q - 1'b1;
+      if (push_q != release_i) begin
+        used_q      <= push_q ? used_q + 1'b1 : used_q - 1'b1;
+        slot_free_q <= !push_q || used_q != UsedWidth'(Slots * Drives - 1);
+      end
 
       kept_q  <= take ? kept : '0;
       ended_q <= chunk_end;
@@ -255,6 +259,7 @@ module nvs_ingress #(
         drive_q    <= '0;
         slot_q     <= '0;
         used_q     <= '0;
+        slot_free_q <= 1'b1;
         left_q     <= chunks_i;
         more_q     <= chunks_i != '0;
         dropped_o  <= '0;

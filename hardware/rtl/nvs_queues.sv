@@ -114,13 +114,13 @@ module nvs_queues #(
   logic [IndexWidth-1:0] sq_tail_q, sq_reported_q, cq_head_q, cq_reported_q;
   logic                  cq_phase_q;  // phase of the next entry
 
-  logic none_unretired;
-  assign none_unretired = accepted_q == retired_q;
+  // Data commands that were accepted and have not retired; that there are none, that one more has a tag.
+  logic [TagWidth:0] unretired_q;
+  logic              none_q, free_q;
 
   // Commands. The flush waits for the data commands before it; data commands wait for the flush.
-  logic tag_free, accept, accept_data, accept_flush;
-  assign tag_free     = accepted_q != {!retired_q[TagWidth], retired_q[TagWidth-1:0]};
-  assign cmd_ready_o  = !flush_busy_q && (cmd_flush_i ? none_unretired : tag_free);
+  logic accept, accept_data, accept_flush;
+  assign cmd_ready_o  = !flush_busy_q && (cmd_flush_i ? none_q : free_q);
   assign accept       = cmd_valid_i && cmd_ready_o;
   assign accept_data  = accept && !cmd_flush_i;
   assign accept_flush = accept && cmd_flush_i;
@@ -184,13 +184,14 @@ module nvs_queues #(
 
   // Retirement in stream order. A flush is alone, so it retires when it is complete. The outputs are flip-flops: the next command is
   // looked up in the cycle after a retirement, so commands retire in every other cycle at most.
-  logic                retire;
+  logic                retire, retire_data;
   logic [14:0]         head_status;
   logic [TagWidth-1:0] head_tag;
   assign head_tag       = retired_q[TagWidth-1:0];
   assign head_status    = flush_busy_q ? flush_status_q : status_q[head_tag];
   assign retire_flush_o = flush_busy_q;
   assign retire         = retire_valid_o && retire_ready_i;
+  assign retire_data    = retire && !flush_busy_q;
 
   always_ff @(posedge clk_i) begin
     // Of a command that is sent again it is replaced by that of its next completion.
@@ -220,12 +221,15 @@ module nvs_queues #(
   assign cq_db_valid_o = cq_due_q;
   assign cq_db_value_o = cq_head_q;
 
-  assign idle_o = none_unretired && !flush_busy_q && !sq_db_valid_o && cq_head_q == cq_reported_q;
+  assign idle_o = none_q && !flush_busy_q && !sq_db_valid_o && cq_head_q == cq_reported_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       accepted_q       <= '0;
       retired_q        <= '0;
+      unretired_q      <= '0;
+      none_q           <= 1'b1;
+      free_q           <= 1'b1;
       outstanding_q    <= '0;
       flush_busy_q     <= 1'b0;
       flush_complete_q <= 1'b0;
@@ -251,6 +255,9 @@ module nvs_queues #(
       retire_valid_o   <= 1'b0;
       accepted_q       <= '0;
       retired_q        <= '0;
+      unretired_q      <= '0;
+      none_q           <= 1'b1;
+      free_q           <= 1'b1;
       outstanding_q    <= '0;
       flush_busy_q     <= 1'b0;
       flush_complete_q <= 1'b0;
@@ -262,6 +269,15 @@ module nvs_queues #(
     end else begin
       if (submit)       sq_tail_q <= sq_tail_q + 1'b1;
       if (accept_data)  accepted_q <= accepted_q + 1'b1;
+      if (accept_data && !retire_data) begin
+        unretired_q <= unretired_q + 1'b1;
+        none_q      <= 1'b0;
+        free_q      <= unretired_q != (TagWidth + 1)'(Tags - 1);
+      end else if (retire_data && !accept_data) begin
+        unretired_q <= unretired_q - 1'b1;
+        none_q      <= unretired_q == (TagWidth + 1)'(1);
+        free_q      <= 1'b1;
+      end
       for (int unsigned t = 0; t < Tags; t++) begin
         // Of a tag that is not outstanding nothing is cleared.
         if (cqe_valid_i && cqe_in_place && cqe_cid_i < 16'(Tags) && !cqe_retry && cqe_tag == TagWidth'(t)) outstanding_q[t] <= 1'b0;
@@ -283,7 +299,7 @@ module nvs_queues #(
       late_o <= waits && age_us_o >= timeout_us_i && timeout_us_i != '0;
 
       retire_valid_o <= retire_valid_o ? !retire_ready_i : flush_busy_q ? flush_complete_q
-                                                         : !none_unretired && !outstanding_q[head_tag];
+                                                         : !none_q && !outstanding_q[head_tag];
       if (retire) begin
         if (flush_busy_q) begin
           flush_busy_q     <= 1'b0;
@@ -294,7 +310,7 @@ module nvs_queues #(
       end
       if (sq_db_valid_o && sq_db_ready_i) sq_reported_q <= sq_tail_q;
       if (cq_db_valid_o && cq_db_ready_i) cq_reported_q <= cq_head_q;
-      cq_due_q <= (cq_unreported >= IndexWidth'(HeadBatch) || (cq_unreported != '0 && none_unretired && !flush_busy_q))
+      cq_due_q <= (cq_unreported >= IndexWidth'(HeadBatch) || (cq_unreported != '0 && none_q && !flush_busy_q))
                && !(cq_db_valid_o && cq_db_ready_i);
     end
   end

@@ -105,7 +105,7 @@ always_comb if (rst_ni) begin
   if (aw_valid_o) assert (aw_addr_o == {1'b0, 2'(f_chunk_q % (SlotWidth + 2)'(Drives)), SlotWidth'(f_chunk_q / (SlotWidth + 2)'(Drives)),
                                         f_position_q, {BeatShift{1'b0}}});
   // The slot is free: every other use of it has been released.
-  assert (used_q <= Slots * Drives);
+  assert (used_q <= Slots * Drives && slot_free_q == (used_q != Slots * Drives));
   if (w_valid_o) assert (used_q < Slots * Drives && !ended_q);
   assert (f_taken_q <= used_q);
   assert (used_q - f_taken_q == UsedWidth'(pending_count));

@@ -42,7 +42,7 @@ end
 
 always_comb if (rst_ni) begin
   // Counters stay in order and in range.
-  assert (unretired <= Tags);
+  assert (unretired <= Tags && unretired_q == unretired && none_q == (unretired == '0) && free_q == (unretired != Tags));
   assert (f_unfetched_q < Entries);
   // Exactly the tags between the counters are in the state that the counters say.
   for (integer t = 0; t < Tags; t++) begin
