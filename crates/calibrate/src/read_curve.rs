@@ -30,7 +30,7 @@ pub mod kind;
 mod matrix;
 mod reads;
 
-use beside_cache::Share;
+use beside_cache::{Share, served};
 use kind::{Kind, share_given};
 pub use matrix::PredictedReads;
 pub use reads::{Cell, DriveReads, Rated};
@@ -181,8 +181,8 @@ pub struct Population {
     queue: f64,
     /// Of reads beside an SLC cache; `None` where nothing is known of them.
     share: Option<Share>,
-    /// Of kinds of which these drives say nothing.
-    kinds: Vec<(Kind, Population)>,
+    /// Of kinds of which these drives say nothing, and whether the number of dies is known.
+    kinds: Vec<((Kind, bool), Population)>,
 }
 
 fn logs(rated: &Rated) -> [f64; 2] {
@@ -301,8 +301,8 @@ impl Population {
                 covariance[j][j] += self.rated[k].1;
             }
         }
-        if let Some(share) = self.share.filter(|_| drive.kind() == Kind::Cached) {
-            share.apply(drive, &mut mean, &mut covariance);
+        if let Some(share) = self.share {
+            share.apply(&mut mean, &mut covariance);
         }
         (mean, covariance)
     }
@@ -312,7 +312,7 @@ impl Population {
         let (mean, prior) = self.prior(drive);
         let precision = inverse(&prior).expect("the widths make it positive definite");
         let known = drive.known.iter();
-        let cells: Vec<Cell> = known.map(|(cell, _)| self.queued(cell)).collect();
+        let cells: Vec<Cell> = known.map(|(cell, _)| self.queued(drive, cell)).collect();
         let lack_factor = self.shape.lack_factor(&cells);
         let residuals = |theta: &Theta| -> Vec<f64> {
             let rates = drive.known.iter().map(|(_, rate)| rate.ln());
@@ -372,9 +372,11 @@ impl Population {
         }
     }
 
-    /// What a drive holds of the reads in flight; the others wait in the host.
-    fn queued(&self, cell: &Cell) -> Cell {
-        Cell { in_flight: cell.in_flight.min(self.queue), ..*cell }
+    /// What a drive serves of the reads in flight: the others wait in the host, or for a die.
+    fn queued(&self, drive: &DriveReads, cell: &Cell) -> Cell {
+        let in_flight = cell.in_flight.min(self.queue);
+        let dies = self.share.and_then(|_| drive.dies());
+        Cell { in_flight: dies.map_or(in_flight, |dies| served(in_flight, dies)), ..*cell }
     }
 
     fn information(&self, precision: &Matrix, jacobian: &Matrix, factor: &Matrix) -> Matrix {
@@ -394,7 +396,7 @@ impl Population {
 
     /// Predictions of cells of a drive, from its known cells and ratings, if any.
     pub fn predict(&self, drive: &DriveReads, cells: &[Cell]) -> Vec<LogRate> {
-        let mut rates = self.of_kind(drive.kind()).predict_own(drive, cells);
+        let mut rates = self.of_kind(drive.rated.as_ref()).predict_own(drive, cells);
         for (rate, cell) in rates.iter_mut().zip(cells) {
             rate.centre = rate.centre.min(self.likeliest(drive, cell).ln());
         }
@@ -403,7 +405,7 @@ impl Population {
 
     /// Of a drive of these drives' kind.
     fn predict_own(&self, drive: &DriveReads, cells: &[Cell]) -> Vec<LogRate> {
-        let cells: Vec<Cell> = cells.iter().map(|cell| self.queued(cell)).collect();
+        let cells: Vec<Cell> = cells.iter().map(|cell| self.queued(drive, cell)).collect();
         let mode = self.mode(drive);
         let known = self.shape.jacobian(&mode.theta, &mode.cells);
         let asked = self.shape.jacobian(&mode.theta, &cells);

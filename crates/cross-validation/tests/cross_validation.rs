@@ -85,7 +85,7 @@ fn public_drives_are_predicted_as_the_table_and_the_page_say() {
     assert_page_contains(&public_page::markdown(&all));
     let score = |kind| held(&of_kind(&all, Some(kind)), |r| r.predicted).unwrap();
     let cached = score(Kind::Cached);
-    assert!(cached.errors[0] <= 21.0 && cached.errors[1] <= 60.0);
+    assert!(cached.errors[0] <= 22.0 && cached.errors[1] <= 40.0);
     assert!(cached.inside >= 8 && cached.of == 9, "{cached:?}");
     for few in [Kind::Sata, Kind::XPoint].map(score) {
         assert!(few.inside == few.of && few.errors[2] <= 25.0, "{few:?}");

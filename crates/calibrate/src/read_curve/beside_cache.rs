@@ -2,109 +2,88 @@
 //!
 //! Drives with three or more bits per cell write into a cache of one bit per cell, and their data
 //! sheets rate reads of it: sensing one bit takes a fraction of the time of a page of three. Data
-//! that were written earlier have been moved out of the cache. So a single read takes longer than
-//! that of drives with fewer bits, and less is left of the rated reads, the less the more dies it
-//! takes to give them: 64 reads of 200 us in flight are 320,000 per second at most. Both numbers of
-//! such drives are normal around those of the others plus [`Share::mean`].
+//! that were written earlier have been moved out of the cache, and a read of them keeps its die
+//! busy for nearly as long as it takes, which hardly differs between drives ([`SINGLE_READ`]). So
+//! reads and dies form a closed network of equal servers: of `n` reads in flight on `d` dies
+//! `n d / (n + d - 1)` are served, the others wait (E. Lazowska et al., "Quantitative System
+//! Performance", chapter 5: balanced systems).
 //!
-//! Where the capacity is known, so is about how many dies there are, and their reads per second say
-//! as much of `I` as the rating does: two normal distributions, multiplied.
+//! Where the capacity is known, so is about how many dies there are, and `I` is what the controller
+//! can do. Where it is not, `I` is what the dies can do, and the curve has the bend of such a
+//! network ([`SHARPNESS`]). Of both the share of the rating is learned.
 
 use super::kind::Kind;
-use super::{
-    DriveReads, IOPS, LATENCY, Matrix, Mode, NUMBERS, Population, Theta, logs, mean_and_variance,
-};
+use super::{DriveReads, IOPS, LATENCY, Matrix, Mode, NUMBERS, Population, Theta, logs};
 
-/// Places of the numbers of which beside a cache something is left.
-const PLACES: [usize; 2] = [LATENCY, IOPS];
+/// Of the bend between what the reads in flight allow and what unknown dies do: a network's.
+const SHARPNESS: f64 = 1.0;
+/// Seconds of a single read of 4 KiB, and the deviation of its logarithm. Measured at a depth of 1
+/// are 71 us (`Sabrent_Rocket4Plus_2TB`) and 82 us (`Samsung_EVO_2TB_zns-study`, both
+/// reference/public/measurements.csv.zst); the deviation is half of what is assumed of drives of
+/// any kind.
+const SINGLE_READ: (f64, f64) = (76e-6, 0.25);
 
-/// What is added to their logarithms.
+/// What is left of a rating.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Share {
-    pub mean: [f64; 2],
+    /// Mean of the logarithm of `I` over the rated reads, less that of other drives.
+    pub mean: f64,
     /// Added to that of drives whose data sheet rates what is read.
-    pub variance: [f64; 2],
-    /// Mean and variance of the logarithm of a die's reads per second.
-    pub of_die: Option<(f64, f64)>,
+    pub variance: f64,
     pub drives: usize,
 }
 
 /// Before any such drive is known: any share up to a factor of three either way.
-const START: Share = Share { mean: [0.0; 2], variance: [1.0; 2], of_die: None, drives: 0 };
+const START: Share = Share { mean: 0.0, variance: 1.0, drives: 0 };
 const ROUNDS: usize = 100;
 
 impl Share {
     /// Moves and widens what is expected of a drive's numbers.
-    pub(super) fn apply(&self, drive: &DriveReads, mean: &mut Theta, covariance: &mut Matrix) {
-        for (k, place) in PLACES.into_iter().enumerate() {
-            mean[place] += self.mean[k];
-            covariance[place][place] += self.variance[k];
-        }
-        let dies = drive.rated.and_then(|rated| rated.dies());
-        let Some((dies, (log_rate, variance))) = dies.zip(self.of_die) else {
-            return;
-        };
-        // Bayes' rule for a normal observation of one number.
-        let lack = dies.ln() + log_rate - mean[IOPS];
-        let before = covariance.clone();
-        let gain: Theta =
-            std::array::from_fn(|j| before[j][IOPS] / (before[IOPS][IOPS] + variance));
-        for i in 0..NUMBERS {
-            mean[i] += gain[i] * lack;
-            for j in 0..NUMBERS {
-                covariance[i][j] -= gain[i] * before[IOPS][j];
-            }
-        }
+    pub(super) fn apply(&self, mean: &mut Theta, covariance: &mut Matrix) {
+        mean[LATENCY] = SINGLE_READ.0.ln();
+        covariance[LATENCY] = vec![0.0; NUMBERS];
+        covariance.iter_mut().for_each(|row| row[LATENCY] = 0.0);
+        covariance[LATENCY][LATENCY] = SINGLE_READ.1.powi(2);
+        mean[IOPS] += self.mean;
+        covariance[IOPS][IOPS] += self.variance;
     }
 }
 
-/// By the first known cell: of `n` reads in flight on `d` dies, so many of these are busy that they
-/// give `n / (n + d - 1)` of their rate (a closed network of equal servers).
-fn log_rate_of_die(drive: &DriveReads) -> Option<f64> {
-    let dies = drive.rated.and_then(|rated| rated.dies())?;
-    let (cell, rate) = drive.known.first()?;
-    let busy = dies * cell.in_flight / (cell.in_flight + dies - 1.0);
-    Some((rate / busy).ln())
+/// As many of the reads in flight as dies serve.
+pub(super) fn served(in_flight: f64, dies: f64) -> f64 {
+    in_flight * dies / (in_flight + dies - 1.0)
 }
 
 impl Population {
-    /// Learns the share from drives whose known reads lie beside their caches; from fewer than two
-    /// nothing.
-    pub(super) fn beside_cache(mut self, drives: &[DriveReads]) -> Population {
-        let is = |d: &&DriveReads| d.kind() == Kind::Cached;
-        let drives: Vec<&DriveReads> = drives.iter().filter(is).collect();
+    /// The same, of drives whose known reads lie beside their caches, of known capacity or not;
+    /// `None` from fewer than two.
+    pub(super) fn beside_cache(&self, drives: &[DriveReads], of_dies: bool) -> Option<Population> {
+        let mut drives = drives.to_vec();
+        if !of_dies {
+            let rated = drives.iter_mut().filter_map(|drive| drive.rated.as_mut());
+            rated.for_each(|rated| rated.capacity_gb = None);
+        }
+        drives.retain(|drive| (drive.kind(), drive.dies().is_some()) == (Kind::Cached, of_dies));
         if drives.len() < 2 {
-            return self;
+            return None;
         }
-        self.share = Some(START);
+        let mut own = Population { share: Some(START), kinds: Vec::new(), ..self.clone() };
+        if !of_dies {
+            own.shape.q = SHARPNESS;
+        }
+        let n = drives.len() as f64;
         for _ in 0..ROUNDS {
-            let of = |drive: &&DriveReads| {
-                let Mode { theta, covariance, .. } = self.mode(drive);
+            let of = |drive: &DriveReads| {
+                let Mode { theta, covariance, .. } = own.mode(drive);
                 let rated = drive.rated.as_ref().map_or(0.0, |rated| logs(rated)[0]);
-                let of_rated = |place| if place == IOPS { rated } else { 0.0 };
-                PLACES.map(|place| {
-                    let beside = theta[place] - self.mean[place] - of_rated(place);
-                    (beside, covariance[place][place])
-                })
+                (theta[IOPS] - own.mean[IOPS] - rated, covariance[IOPS][IOPS])
             };
-            let own: Vec<[(f64, f64); 2]> = drives.iter().map(of).collect();
-            let n = own.len() as f64;
-            let mean = [0, 1].map(|k| own.iter().map(|o| o[k].0).sum::<f64>() / n);
-            let spread = |k: usize| {
-                let squares = own.iter().map(|o| (o[k].0 - mean[k]).powi(2) + o[k].1);
-                squares.sum::<f64>() / n - self.covariance[PLACES[k]][PLACES[k]]
-            };
-            self.share = Some(Share {
-                mean,
-                variance: [0, 1].map(|k| spread(k).max(0.0)),
-                of_die: None,
-                drives: own.len(),
-            });
+            let beside: Vec<(f64, f64)> = drives.iter().map(of).collect();
+            let mean = beside.iter().map(|b| b.0).sum::<f64>() / n;
+            let squares = beside.iter().map(|b| (b.0 - mean).powi(2) + b.1);
+            let variance = (squares.sum::<f64>() / n - own.covariance[IOPS][IOPS]).max(0.0);
+            own.share = Some(Share { mean, variance, drives: drives.len() });
         }
-        if let Some(share) = &mut self.share {
-            let rates: Vec<f64> = drives.iter().filter_map(|d| log_rate_of_die(d)).collect();
-            share.of_die = (rates.len() >= 2).then(|| mean_and_variance(&rates));
-        }
-        self
+        Some(own)
     }
 }

@@ -99,36 +99,41 @@ impl Population {
     /// With what drives in use say of their kinds.
     #[must_use]
     pub fn with_kinds(self, drives: &[DriveReads]) -> Population {
-        let few = |kind| Some((kind, self.of_few(kind, drives)?));
-        let kinds = Kind::ALL.into_iter().filter_map(few).collect();
-        Population { kinds, ..self }.beside_cache(drives)
+        let own = |&(kind, of_dies): &(Kind, bool)| match kind {
+            Kind::Cached => self.beside_cache(drives, of_dies),
+            _ => self.of_few(kind, drives),
+        };
+        let all = Kind::ALL.map(|kind| (kind, false)).into_iter().chain([(Kind::Cached, true)]);
+        let kinds = all.filter_map(|key| Some((key, own(&key)?))).collect();
+        Population { kinds, ..self }
     }
 
-    /// What is known of drives of this kind.
-    pub(super) fn of_kind(&self, kind: Kind) -> &Population {
-        let own = self.kinds.iter().find(|(one, _)| *one == kind);
+    /// What is known of drives of this one's kind.
+    pub(super) fn of_kind(&self, rated: Option<&Rated>) -> &Population {
+        let kind = rated.map_or(Kind::Flash, |rated| rated.kind);
+        let is_of_dies = kind == Kind::Cached && rated.is_some_and(|rated| rated.dies().is_some());
+        let own = self.kinds.iter().find(|(key, _)| *key == (kind, is_of_dies));
         own.map_or(self, |(_, population)| population)
     }
 
     /// The most reads per second that are expected of a drive with these ratings: as much of them
     /// as any known drive gave.
     pub fn most(&self, rated: &Rated, cell: &Cell) -> f64 {
-        self.of_kind(rated.kind).exceeded * rated.most(cell)
+        self.of_kind(Some(rated)).exceeded * rated.most(cell)
     }
 
     /// The most reads per second that are the likeliest: of its ratings as much as any known
     /// drive gave, this one included.
     pub fn likeliest(&self, drive: &DriveReads, cell: &Cell) -> f64 {
-        let given = self.of_kind(drive.kind()).given.max(share_given(drive));
+        let given = self.of_kind(drive.rated.as_ref()).given.max(share_given(drive));
         let most = drive.rated.map(|rated| given * rated.most(cell));
         most.unwrap_or(f64::INFINITY)
     }
 
     /// The drives that teach what is predicted of this one.
     pub fn teachers(&self, drive: &DriveReads) -> usize {
-        let kind = drive.kind();
-        let share = self.share.filter(|_| kind == Kind::Cached);
-        self.of_kind(kind).drives + share.map_or(0, |share| share.drives)
+        let own = self.of_kind(drive.rated.as_ref());
+        own.drives + own.share.map_or(0, |share| share.drives)
     }
 }
 

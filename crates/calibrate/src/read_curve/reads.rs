@@ -77,6 +77,11 @@ impl DriveReads {
         self.rated.map_or(Kind::Flash, |rated| rated.kind)
     }
 
+    /// See [`Rated::dies`].
+    pub fn dies(&self) -> Option<f64> {
+        self.rated.and_then(|rated| rated.dies())
+    }
+
     /// Ratings of a modelled drive, and the random reads among `figures`.
     pub fn of(hardware: &Hardware, profile: &str, figures: &[Measurement]) -> DriveReads {
         let known = figures.iter().filter_map(|m| {

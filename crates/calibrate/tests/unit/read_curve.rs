@@ -123,7 +123,7 @@ fn beside_cache(share: f64) -> DriveReads {
 fn reads_beside_a_cache_are_fewer_than_its_rating_and_others_stay_what_they_were() {
     let plain = population();
     let drives = [0.2, 0.25, 0.3, 0.35].map(beside_cache);
-    let taught = plain.clone().beside_cache(&drives);
+    let taught = plain.clone().with_kinds(&drives);
     let at = |population: &Population, bits: u32| {
         let rated = Some(Rated::in_use(6e5, 3000.0, Kind::of_flash(bits)));
         let drive = DriveReads { rated, known: Vec::new() };
@@ -140,14 +140,14 @@ fn reads_beside_a_cache_are_fewer_than_its_rating_and_others_stay_what_they_were
         drive
     };
     let drives = drives.clone().map(|drive| of_capacity(512.0, drive));
-    let taught = plain.clone().beside_cache(&drives);
+    let taught = plain.clone().with_kinds(&drives);
     let unseen = |gb| of_capacity(gb, rated(6e5, 3000.0, Kind::Cached, Vec::new()));
     let at_capacity = |gb| taught.predict(&unseen(gb), &[cell((64, 512))])[0];
     let [half, usual, twice] = [256.0, 512.0, 1024.0].map(at_capacity);
     assert!(half.centre + 0.2 < usual.centre && usual.centre + 0.1 < twice.centre);
     assert!((usual.centre - truth).abs() < 0.2, "{usual:?} {truth}");
     assert_eq!(taught.teachers(&drives[0]), plain.teachers(&drives[0]) + 4);
-    assert!(plain.clone().beside_cache(&drives[..1]).share.is_none());
+    assert!(plain.beside_cache(&drives[..1], true).is_none());
 }
 
 fn rated(iops: f64, mb: f64, kind: Kind, known: Vec<(Cell, f64)>) -> DriveReads {
@@ -181,4 +181,41 @@ fn kinds_of_which_the_drives_say_nothing_are_predicted_from_what_limits_them() {
     // The others stay what they were.
     let flash = rated(4e5, 3000.0, Kind::Flash, Vec::new());
     assert_eq!(all.iops(&flash, &cells), plain.iops(&flash, &cells));
+}
+
+/// Measured of drives with three bits per cell that teach nothing, since no source states both of
+/// their ratings (reference/public/measurements.csv.zst): in flight, and thousands of reads/s.
+const OF_DIES: [(&str, &[(u32, f64)]); 2] = [
+    // A thread each.
+    ("Sabrent_Rocket4Plus_2TB", &[(2, 27.1), (8, 89.0), (32, 212.5), (64, 352.0)]),
+    // One process.
+    ("Samsung_EVO_2TB_zns-study", &[(1, 12.2), (8, 101.1), (16, 189.5)]),
+];
+/// Whatever they are rated for: reads per second, MB/s.
+const RATINGS: [(f64, f64); 3] = [(4e5, 3500.0), (6.5e5, 7100.0), (1e6, 7100.0)];
+
+#[test]
+fn reads_of_three_bits_per_cell_are_predicted_at_any_number_in_flight() {
+    let population = Population::of_all().unwrap();
+    for (drive, reads) in OF_DIES {
+        for (iops, mb) in RATINGS {
+            let mut unseen = rated(iops, mb, Kind::Cached, Vec::new());
+            unseen.rated.as_mut().unwrap().capacity_gb = Some(2000.0);
+            for &(in_flight, thousands) in reads {
+                let cell = Cell::in_flight(in_flight, 4096);
+                let LogRate { centre, half_width } = population.predict(&unseen, &[cell])[0];
+                let error = (thousands * 1e3_f64).ln() - centre;
+                let what = format!("{drive}, {iops} rated, {in_flight} in flight: {error:.2}");
+                assert!(error.abs() < half_width.min(0.4), "{what}, {half_width:.2}");
+            }
+        }
+    }
+}
+
+#[test]
+fn dies_are_a_closed_network() {
+    // As many equal servers as reads, one, and so many that none waits.
+    assert_eq!([served(1.0, 8.0), served(8.0, 1.0)], [1.0, 1.0]);
+    assert!((served(8.0, 8.0) - 64.0 / 15.0).abs() < 1e-12);
+    assert!((served(16.0, 1e9) - 16.0).abs() < 1e-6);
 }
