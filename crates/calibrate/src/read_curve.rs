@@ -181,7 +181,7 @@ pub struct Population {
     queue: f64,
     /// Of reads beside an SLC cache; `None` where nothing is known of them.
     share: Option<Share>,
-    /// Of kinds of which these drives say nothing, and whether the number of dies is known.
+    /// Of kinds of which these drives say nothing, by [`Rated::key`].
     kinds: Vec<((Kind, bool), Population)>,
 }
 
@@ -375,7 +375,7 @@ impl Population {
     /// What a drive serves of the reads in flight: the others wait in the host, or for a die.
     fn queued(&self, drive: &DriveReads, cell: &Cell) -> Cell {
         let in_flight = cell.in_flight.min(self.queue);
-        let dies = self.share.and_then(|_| drive.dies());
+        let dies = self.share.and_then(|_| drive.rated?.dies());
         Cell { in_flight: dies.map_or(in_flight, |dies| served(in_flight, dies)), ..*cell }
     }
 
@@ -396,7 +396,7 @@ impl Population {
 
     /// Predictions of cells of a drive, from its known cells and ratings, if any.
     pub fn predict(&self, drive: &DriveReads, cells: &[Cell]) -> Vec<LogRate> {
-        let mut rates = self.of_kind(drive.rated.as_ref()).predict_own(drive, cells);
+        let mut rates = self.of_kind(drive.key()).predict_own(drive, cells);
         for (rate, cell) in rates.iter_mut().zip(cells) {
             rate.centre = rate.centre.min(self.likeliest(drive, cell).ln());
         }

@@ -34,18 +34,17 @@ use crate::score::Scored;
 use crate::simulation::Simulation;
 use crate::template::by_facts;
 
-/// Error of a known figure for the simulation: its deficiencies, of which the cells of a column
-/// share most, so that ten cells do not choose a structure with the weight of ten.
-const FIGURE_SCALE: f64 = 0.12;
-/// Threads and block of the reads that the curve, which knows the data sheet, says to the
-/// simulation of a drive of which nothing was measured.
-const ANCHORS: [Read; 2] = [(64, 4096), (16, 262_144)];
-
 /// Threads and bytes of random reads.
 type Read = (u32, u32);
 
-/// The random reads that the suite `quick` measures. Where one was not
-/// published of a drive, the next longer block by as many threads that was stands for it.
+/// Error of a known figure for the simulation: its deficiencies, of which the cells of a column
+/// share most, so that ten cells do not choose a structure with the weight of ten.
+const FIGURE_SCALE: f64 = 0.12;
+/// The reads that the curve, which knows the data sheet, says to the simulation of a drive of
+/// which nothing was measured.
+const ANCHORS: [Read; 2] = [(64, 4096), (16, 262_144)];
+/// The random reads that the suite `quick` measures. Where one was not published of a drive, the
+/// next longer block by as many threads that was stands for it.
 const QUICK: [Read; 5] = [(16, 4096), (64, 4096), (64, 512), (64, 16_384), (64, 131_072)];
 
 struct Fold {

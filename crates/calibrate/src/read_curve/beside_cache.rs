@@ -55,15 +55,15 @@ pub(super) fn served(in_flight: f64, dies: f64) -> f64 {
 }
 
 impl Population {
-    /// The same, of drives whose known reads lie beside their caches, of known capacity or not;
-    /// `None` from fewer than two.
+    /// What drives teach whose known reads lie beside their caches, with their dies or as if these
+    /// were not known; `None` from fewer than two.
     pub(super) fn beside_cache(&self, drives: &[DriveReads], of_dies: bool) -> Option<Population> {
         let mut drives = drives.to_vec();
         if !of_dies {
             let rated = drives.iter_mut().filter_map(|drive| drive.rated.as_mut());
             rated.for_each(|rated| rated.capacity_gb = None);
         }
-        drives.retain(|drive| (drive.kind(), drive.dies().is_some()) == (Kind::Cached, of_dies));
+        drives.retain(|drive| drive.key() == (Kind::Cached, of_dies));
         if drives.len() < 2 {
             return None;
         }

@@ -108,31 +108,29 @@ impl Population {
         Population { kinds, ..self }
     }
 
-    /// What is known of drives of this one's kind.
-    pub(super) fn of_kind(&self, rated: Option<&Rated>) -> &Population {
-        let kind = rated.map_or(Kind::Flash, |rated| rated.kind);
-        let is_of_dies = kind == Kind::Cached && rated.is_some_and(|rated| rated.dies().is_some());
-        let own = self.kinds.iter().find(|(key, _)| *key == (kind, is_of_dies));
+    /// What is known of drives with this [`Rated::key`].
+    pub(super) fn of_kind(&self, key: (Kind, bool)) -> &Population {
+        let own = self.kinds.iter().find(|(one, _)| *one == key);
         own.map_or(self, |(_, population)| population)
     }
 
     /// The most reads per second that are expected of a drive with these ratings: as much of them
     /// as any known drive gave.
     pub fn most(&self, rated: &Rated, cell: &Cell) -> f64 {
-        self.of_kind(Some(rated)).exceeded * rated.most(cell)
+        self.of_kind(rated.key()).exceeded * rated.most(cell)
     }
 
     /// The most reads per second that are the likeliest: of its ratings as much as any known
     /// drive gave, this one included.
     pub fn likeliest(&self, drive: &DriveReads, cell: &Cell) -> f64 {
-        let given = self.of_kind(drive.rated.as_ref()).given.max(share_given(drive));
+        let given = self.of_kind(drive.key()).given.max(share_given(drive));
         let most = drive.rated.map(|rated| given * rated.most(cell));
         most.unwrap_or(f64::INFINITY)
     }
 
     /// The drives that teach what is predicted of this one.
     pub fn teachers(&self, drive: &DriveReads) -> usize {
-        let own = self.of_kind(drive.rated.as_ref());
+        let own = self.of_kind(drive.key());
         own.drives + own.share.map_or(0, |share| share.drives)
     }
 }

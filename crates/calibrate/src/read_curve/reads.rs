@@ -72,14 +72,9 @@ impl Cell {
 }
 
 impl DriveReads {
-    /// As the drives of the published figures, where no rating says otherwise.
-    pub fn kind(&self) -> Kind {
-        self.rated.map_or(Kind::Flash, |rated| rated.kind)
-    }
-
-    /// See [`Rated::dies`].
-    pub fn dies(&self) -> Option<f64> {
-        self.rated.and_then(|rated| rated.dies())
+    /// See [`Rated::key`]; as the drives of the published figures, where no rating says otherwise.
+    pub(super) fn key(&self) -> (Kind, bool) {
+        self.rated.map_or((Kind::Flash, false), |rated| rated.key())
     }
 
     /// Ratings of a modelled drive, and the random reads among `figures`.
@@ -123,6 +118,11 @@ impl Rated {
             kind,
             capacity_gb: None,
         }
+    }
+
+    /// Kind, and whether its dies, which limit it, are known.
+    pub(super) fn key(&self) -> (Kind, bool) {
+        (self.kind, self.kind == Kind::Cached && self.dies().is_some())
     }
 
     /// About as many dies of flash as there are; `None` without a capacity.
