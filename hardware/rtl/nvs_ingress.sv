@@ -108,11 +108,10 @@ module nvs_ingress #(
   logic [CountWidth-1:0] written_q, acknowledged_q;
 
   // A beat moves when memory takes it. The first of a page needs its address taken, too; the first of a chunk a slot and a descriptor, for
-  // which it waits one cycle: the chunk before is entered in the cycle after its last beat.
-  logic pending_ready, at_page, at_chunk, may_move, take, pad, move;
-  assign at_page   = beat_q == '0;
-  assign at_chunk  = at_page && page_q == '0;
-  assign may_move  = w_ready_i && (!at_page || aw_ready_i) && (!at_chunk || (slot_free_q && pending_ready && more_q && !ended_q));
+  // which it waits two cycles: the chunk before is entered in the cycle after its last beat, and the room that it leaves known in the next.
+  logic pending_ready, may_move, take, pad, move;
+  logic at_page_q, at_chunk_q, room_q;  // the next beat is the first of a page, of a chunk; which has room
+  assign may_move  = w_ready_i && (!at_page_q || aw_ready_i) && (!at_chunk_q || room_q);
   assign s_ready_o = active_q && !stop_i && !close_i && may_move;
   assign take      = s_valid_i && s_ready_o;
   assign pad       = padding_q && may_move;
@@ -136,7 +135,7 @@ module nvs_ingress #(
   logic page_end, chunk_end;
   assign w_valid_o  = move;
   assign w_last_o   = &beat_q;
-  assign aw_valid_o = move && at_page;
+  assign aw_valid_o = move && at_page_q;
   assign aw_addr_o  = {1'b0, drive_q, slot_q, page_q, {(BeatWidth + BeatShift){1'b0}}};
   assign page_end   = move && w_last_o;
   // A chunk ends with its last page, or with the page in which the stream ended or was stopped.
@@ -170,8 +169,11 @@ module nvs_ingress #(
 
   assign error_o = b_valid_i && b_error_i;
   assign ended_o = last_q;
-  assign full_o  = active_q && s_valid_i && at_chunk && !slot_free_q;
-  assign done_o  = !active_q && !padding_q && !ended_q && !pending_valid && written_q == acknowledged_q;
+  assign full_o  = active_q && s_valid_i && at_chunk_q && !slot_free_q;
+  // That all pages are acknowledged is known a cycle late: the cycle after the last page of a chunk is that of ended_q.
+  logic acknowledged_all_q;
+  always_ff @(posedge clk_i) acknowledged_all_q <= written_q == acknowledged_q;
+  assign done_o  = !active_q && !padding_q && !ended_q && !pending_valid && acknowledged_all_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -195,7 +197,11 @@ module nvs_ingress #(
       acknowledged_q <= '0;
       dropped_o      <= '0;
       keep_error_o   <= 1'b0;
+      at_page_q      <= 1'b1;
+      at_chunk_q     <= 1'b1;
+      room_q         <= 1'b0;
     end else begin
+      room_q       <= slot_free_q && pending_ready && more_q && !ended_q && !chunk_end;
       keep_error_o <= take && keep_wrong;
       if (b_valid_i) acknowledged_q <= acknowledged_q + 1'b1;
       if (push_q != release_i) begin
@@ -214,8 +220,10 @@ module nvs_ingress #(
       if (ended_q && !push_q) dropped_o <= size;
 
       if (move) begin
-        beat_q <= beat_q + 1'b1;
-        if (at_chunk) begin
+        beat_q     <= beat_q + 1'b1;
+        at_page_q  <= w_last_o;
+        at_chunk_q <= chunk_end;
+        if (at_chunk_q) begin
           left_q <= left_q - 40'(!hold_i);
           more_q <= hold_i || left_q != 40'd1;
         end
@@ -239,14 +247,15 @@ module nvs_ingress #(
       if (active_q && (stop_i || close_i)) begin
         active_q  <= 1'b0;
         last_q    <= !stop_i;
-        padding_q <= !at_page;
-        give_up_q <= !at_page && stop_i;
-        if (at_page) begin
-          page_q <= '0;
+        padding_q <= !at_page_q;
+        give_up_q <= !at_page_q && stop_i;
+        if (at_page_q) begin
+          page_q     <= '0;
+          at_chunk_q <= 1'b1;
           if (stop_i) begin
             if (!ended_q) dropped_o <= size;
             size_q <= '0;
-          end else if (!at_chunk) begin
+          end else if (!at_chunk_q) begin
             ended_q <= 1'b1;
             push_q  <= 1'b1;
           end

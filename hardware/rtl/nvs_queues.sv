@@ -29,7 +29,7 @@
 //   - commands retire in the order of their acceptance, each after exactly one completion;
 //   - unfetched records are never overwritten: commands in flight are fewer than entries;
 //   - while a flush is outstanding it is the only command;
-//   - a command that is sent again delays no new one;
+//   - a command that is sent again delays no new one, and no two cycles in turn have a new one;
 //   - doorbells never pass the pointer they report;
 //   - an age is that of a command without a completion.
 
@@ -92,7 +92,7 @@ module nvs_queues #(
   output logic [31:0]           age_us_o,
   output logic                  late_o,
 
-  output logic                  idle_o,   // nothing outstanding, completed or to be reported by a doorbell
+  output logic                  idle_o,   // nothing outstanding, completed or to be reported by a doorbell; known a cycle late
   output logic                  error_o
 );
 
@@ -118,9 +118,11 @@ module nvs_queues #(
   logic [TagWidth:0] unretired_q;
   logic              none_q, free_q;
 
-  // Commands. The flush waits for the data commands before it; data commands wait for the flush.
+  // Commands. The flush waits for the data commands before it; data commands wait for the flush. That a command can be accepted is known a
+  // cycle late, so they are accepted in every other cycle at most.
+  logic flush_ready_q, data_ready_q;
   logic accept, accept_data, accept_flush;
-  assign cmd_ready_o  = !flush_busy_q && (cmd_flush_i ? none_q : free_q);
+  assign cmd_ready_o  = cmd_flush_i ? flush_ready_q : data_ready_q;
   assign accept       = cmd_valid_i && cmd_ready_o;
   assign accept_data  = accept && !cmd_flush_i;
   assign accept_flush = accept && cmd_flush_i;
@@ -207,10 +209,9 @@ module nvs_queues #(
 
   // The oldest outstanding command: from the oldest one that has not retired on, a counter passes those that are complete.
   logic [TagWidth:0] oldest_q;
-  logic              oldest_any, oldest_waits, waits;
+  logic              oldest_any, oldest_waits, waits_q;
   assign oldest_any   = oldest_q != accepted_q;
   assign oldest_waits = outstanding_q[oldest_q[TagWidth-1:0]];
-  assign waits        = flush_busy_q ? !flush_complete_q : oldest_any && oldest_waits;
 
   // Doorbells. The head doorbell frees completion entries; the drive needs it only when the queue could fill up, and at the end.
   logic [IndexWidth-1:0] cq_unreported;
@@ -221,7 +222,6 @@ module nvs_queues #(
   assign cq_db_valid_o = cq_due_q;
   assign cq_db_value_o = cq_head_q;
 
-  assign idle_o = none_q && !flush_busy_q && !sq_db_valid_o && cq_head_q == cq_reported_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -230,6 +230,9 @@ module nvs_queues #(
       unretired_q      <= '0;
       none_q           <= 1'b1;
       free_q           <= 1'b1;
+      idle_o           <= 1'b0;
+      flush_ready_q    <= 1'b0;
+      data_ready_q     <= 1'b0;
       outstanding_q    <= '0;
       flush_busy_q     <= 1'b0;
       flush_complete_q <= 1'b0;
@@ -243,12 +246,14 @@ module nvs_queues #(
       again_in_q       <= '0;
       again_out_q      <= '0;
       oldest_q         <= '0;
+      waits_q          <= 1'b0;
       age_us_o         <= '0;
       late_o           <= 1'b0;
     end else if (clear_i) begin
       again_in_q       <= '0;
       again_out_q      <= '0;
       oldest_q         <= '0;
+      waits_q          <= 1'b0;
       age_us_o         <= '0;
       late_o           <= 1'b0;
       cq_due_q         <= 1'b0;
@@ -258,6 +263,9 @@ module nvs_queues #(
       unretired_q      <= '0;
       none_q           <= 1'b1;
       free_q           <= 1'b1;
+      idle_o           <= 1'b0;
+      flush_ready_q    <= 1'b0;
+      data_ready_q     <= 1'b0;
       outstanding_q    <= '0;
       flush_busy_q     <= 1'b0;
       flush_complete_q <= 1'b0;
@@ -278,6 +286,9 @@ module nvs_queues #(
         none_q      <= unretired_q == (TagWidth + 1)'(1);
         free_q      <= 1'b1;
       end
+      idle_o        <= none_q && !flush_busy_q && !sq_db_valid_o && cq_unreported == '0 && !accept;
+      flush_ready_q <= none_q && !flush_busy_q && !accept;
+      data_ready_q  <= free_q && !flush_busy_q && !accept;
       for (int unsigned t = 0; t < Tags; t++) begin
         // Of a tag that is not outstanding nothing is cleared.
         if (cqe_valid_i && cqe_in_place && cqe_cid_i < 16'(Tags) && !cqe_retry && cqe_tag == TagWidth'(t)) outstanding_q[t] <= 1'b0;
@@ -294,9 +305,10 @@ module nvs_queues #(
       if (resend) again_out_q <= again_out_q + 1'b1;
 
       if (oldest_any && !oldest_waits) oldest_q <= oldest_q + 1'b1;
-      if (!waits) age_us_o <= '0;
+      waits_q <= flush_busy_q ? !flush_complete_q : oldest_any && oldest_waits;
+      if (!waits_q) age_us_o <= '0;
       else if (tick_i) age_us_o <= age_us_o + 32'd1;
-      late_o <= waits && age_us_o >= timeout_us_i && timeout_us_i != '0;
+      late_o <= waits_q && age_us_o >= timeout_us_i && timeout_us_i != '0;
 
       retire_valid_o <= retire_valid_o ? !retire_ready_i : flush_busy_q ? flush_complete_q
                                                          : !none_q && !outstanding_q[head_tag];

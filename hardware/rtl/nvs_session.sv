@@ -335,8 +335,8 @@ module nvs_session #(
 
   assign restart_o = timed_out ? queue_late_i : '0;
 
-  // Stalls: a recording waits for a slot, a replay for its next chunk.
-  logic stall, stall_q;
+  // Stalls: a recording waits for a slot, a replay for its next chunk. They are counted a cycle late.
+  logic stall, stall_q, stalled_q;
   assign stall = Replay != 0 ? (state_q == Run || state_q == Drain) && egress_idle_i && run != total_q && !stopping
                         : state_q == Run && source_full_i;
 
@@ -399,8 +399,8 @@ module nvs_session #(
       cycles_o        <= '0;
     end else begin
       if (running_q) cycles_o <= cycles_o + 64'd1;
-      if (stall && !stall_q) stalls_o <= stalls_o + 64'd1;
-      if (stall && tick_i) stall_time_ns_o <= stall_time_ns_o + 64'd1000;
+      if (stall_q && !stalled_q) stalls_o <= stalls_o + 64'd1;
+      if (stall_q && tick_i) stall_time_ns_o <= stall_time_ns_o + 64'd1000;
       if (made_before_q) begin
         made_q       <= made_q + 1'b1;
         made_drive_q <= next_drive(made_drive_q);
@@ -462,10 +462,12 @@ module nvs_session #(
       made_last_q     <= 1'b0;
       retired_last_q  <= 1'b0;
       stall_q         <= 1'b0;
+      stalled_q       <= 1'b0;
       stopping_o      <= 1'b0;
     end else begin
       stopping_o <= stopping;
-      stall_q <= stall;
+      stall_q    <= stall;
+      stalled_q  <= stall_q;
 
       if (next_valid_q) begin
         if (made || next_drop) next_valid_q <= 1'b0;

@@ -11,7 +11,7 @@
 //   clear_i      controller reset: everything is given up
 //   max_pages_i  largest transfer in pages of 4 KiB, a power of two from 2 on; 0: no limit. block_shift_i: 9 or 12. Both are constant while
 //                enable_i is set
-//   cmd_*        next chunk, or a flush, which waits until nothing is outstanding. The first block is the first of a chunk of the drive
+//   cmd_*        next chunk, or a flush, which waits here until nothing is outstanding. The first block is the first of a chunk of the drive
 //   retire_*     oldest chunk that has not retired, when all of its commands are complete. Its status is that of its first command that
 //                failed, if one did; retire_page_o is the first page of that command
 //   rewind_i     slots are given out from 0 on again; has an effect only while nothing is outstanding
@@ -79,8 +79,8 @@ module nvs_split #(
   assign slot_free      = accepted_q != {!released_q[SlotWidth], released_q[SlotWidth-1:0]};
   assign none_unretired = accepted_q == retired_q;
 
-  // The chunk that is being split: what is left of it.
-  logic                  left_any_q;
+  // The flush that waits, or the chunk that is being split: what is left of it.
+  logic                  left_any_q, flush_q;
   logic [63:0]           lba_q;
   logic [BlockWidth-1:0] left_q;   // blocks
   logic [PageWidth-1:0]  page_q;
@@ -94,17 +94,19 @@ module nvs_split #(
   assign last       = step_pages == '0 || left_q <= step_q;
   always_ff @(posedge clk_i) step_q <= block_shift_i == 4'd12 ? BlockWidth'(step_pages) : {1'b0, step_pages, 3'b000};
 
-  logic accept_chunk, move;
-  assign cmd_ready_o   = enable_i && !left_any_q && (cmd_flush_i ? part_ready_i : slot_free);
-  assign accept_chunk  = cmd_valid_i && cmd_ready_o && !cmd_flush_i;
-  assign part_valid_o  = enable_i && (left_any_q || (cmd_valid_i && cmd_flush_i));
-  assign part_flush_o  = !left_any_q && cmd_flush_i;
+  // That the next one can be accepted is known a cycle late. A flush needs no slot, but waits for one, too: its queue then is empty anyway.
+  logic ready_q, accept, move;
+  always_ff @(posedge clk_i) ready_q <= !left_any_q && slot_free && !accept;
+  assign cmd_ready_o   = enable_i && ready_q;
+  assign accept        = cmd_valid_i && cmd_ready_o;
+  assign part_valid_o  = enable_i && left_any_q;
+  assign part_flush_o  = flush_q;
   assign part_lba_o    = lba_q;
   assign part_blocks_o = last ? 16'(left_q) : 16'(step_q);
   assign part_slot_o   = slot_q;
   assign part_page_o   = page_q;
   assign part_last_o   = last;
-  assign move          = left_any_q && enable_i && part_ready_i;
+  assign move          = part_valid_o && part_ready_i;
 
   // Retirement. All commands of a chunk but the last one retire here.
   logic                 whole, retire;
@@ -130,17 +132,17 @@ module nvs_split #(
       released_q <= '0;
       left_any_q <= 1'b0;
       failed_q   <= 1'b0;
-    end else if (clear_i || (rewind_i && none_unretired && !left_any_q && !accept_chunk)) begin
+    end else if (clear_i || (rewind_i && none_unretired && !left_any_q && !accept)) begin
       accepted_q <= '0;
       retired_q  <= '0;
       released_q <= '0;
       left_any_q <= 1'b0;
       failed_q   <= 1'b0;
     end else begin
-      if (accept_chunk) begin
-        accepted_q <= accepted_q + 1'b1;
+      if (accept) begin
+        if (!cmd_flush_i) accepted_q <= accepted_q + 1'b1;
         left_any_q <= 1'b1;
-      end else if (move && last) begin
+      end else if (move && (flush_q || last)) begin
         left_any_q <= 1'b0;
       end
       if (retire) begin
@@ -156,11 +158,12 @@ module nvs_split #(
       failed_page_q   <= done_page_i;
       failed_status_q <= done_status_i;
     end
-    if (accept_chunk) begin
-      lba_q  <= cmd_lba_i;
-      left_q <= cmd_blocks_i[BlockWidth-1:0];
-      page_q <= '0;
-      slot_q <= accepted_q[SlotWidth-1:0];
+    if (accept) begin
+      flush_q <= cmd_flush_i;
+      lba_q   <= cmd_lba_i;
+      left_q  <= cmd_blocks_i[BlockWidth-1:0];
+      page_q  <= '0;
+      slot_q  <= accepted_q[SlotWidth-1:0];
     end else if (move) begin
       // A chunk begins at a multiple of its size: no carry leaves its blocks.
       lba_q[BlockWidth-2:0] <= lba_q[BlockWidth-2:0] + step_q[BlockWidth-2:0];

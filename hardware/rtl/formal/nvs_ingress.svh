@@ -83,9 +83,13 @@ always_ff @(posedge clk_i) begin
   end
 end
 
+logic f_room_q = 1'b0;
+always_ff @(posedge clk_i) f_room_q <= rst_ni && used_q != Slots * Drives && pending_count != Pending && left_q != '0 && !ended_q && !chunk_end;
+
 always_comb if (rst_ni) begin
   assert ({page_q, beat_q} == f_position_q);
   assert (beat_q == f_in_burst_q && f_burst_q == (f_in_burst_q != '0));
+  assert (at_page_q == !f_burst_q && at_chunk_q == (f_position_q == '0));
   assert (f_chunk_q == (SlotWidth + 2)'(slot_q) * (SlotWidth + 2)'(Drives) + (SlotWidth + 2)'(drive_q));
   assert (drive_q < 3'(Drives));
   if (!ended_q && !f_spoilt_q) assert (size == f_size_q);
@@ -114,6 +118,10 @@ always_comb if (rst_ni) begin
   assert (!(padding_q && !f_burst_q));
   assert (!(give_up_q && !padding_q));
   if (!active_q && !padding_q) assert (f_position_q == '0);
+  if (done_o || (acknowledged_all_q && !active_q && !padding_q && !ended_q)) assert (written_q == acknowledged_q);
+  // A chunk has room when it had in the cycle before, in which none ended.
+  assert (room_q == f_room_q);
+  if (room_q && at_chunk_q && active_q) assert (used_q < Slots * Drives && pending_count != Pending && left_q != '0 && !ended_q);
   // An open burst is completed although the stream has ended, and a ready stream is taken.
   assert (!(f_burst_q && ended_q));
   if (f_burst_q && w_ready_i) assert (padding_q ? w_valid_o : !active_q || stop_i || close_i || s_ready_o);
@@ -131,7 +139,7 @@ logic                 f_given_up_q = 1'b0;
 always_ff @(posedge clk_i) begin
   f_ended_size_q <= f_size_q + (take ? f_kept : '0);
   f_dropped_q    <= ended_q ? f_ended_size_q : f_size_q;
-  f_given_up_q   <= rst_ni && !(start_i && done_o) && ((ended_q && !push_q) || (active_q && stop_i && at_page && !ended_q));
+  f_given_up_q   <= rst_ni && !(start_i && done_o) && ((ended_q && !push_q) || (active_q && stop_i && at_page_q && !ended_q));
 end
 always_comb if (rst_ni && f_given_up_q && !f_spoilt_q) assert (dropped_o == f_dropped_q);
 
@@ -175,7 +183,7 @@ end
 logic f_closed_q = 1'b0, f_kept_open_q = 1'b0;
 always_ff @(posedge clk_i) begin
   f_closed_q    <= rst_ni && !f_begins && (f_closed_q || (active_q && close_i && !stop_i));
-  f_kept_open_q <= rst_ni && !push_q && (f_kept_open_q || (active_q && close_i && !stop_i && !at_chunk));
+  f_kept_open_q <= rst_ni && !push_q && (f_kept_open_q || (active_q && close_i && !stop_i && !at_chunk_q));
 end
 always_comb if (rst_ni) begin
   if (f_closed_q) assert (ended_o && !active_q && !give_up_q && !s_ready_o);

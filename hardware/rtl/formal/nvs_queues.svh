@@ -129,6 +129,13 @@ end
 always_comb if (rst_ni) begin
   assert (IndexWidth'(sq_tail_q - sq_reported_q) == f_new_q);
   assert (cq_unreported == f_taken_q);
+  if (idle_o) assert (unretired == '0 && !flush_busy_q && f_new_q == '0 && f_taken_q == '0);
+  if (f_idle_q) assert (idle_o);
+end
+// It is idle when it was in the cycle before, in which no command came.
+logic f_idle_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  f_idle_q <= rst_ni && !clear_i && unretired == '0 && !flush_busy_q && f_new_q == '0 && f_taken_q == '0 && !(cmd_valid_i && cmd_ready_o);
 end
 
 // Head doorbells are due when a batch is complete, or nothing is outstanding.
@@ -154,6 +161,12 @@ always_ff @(posedge clk_i) begin
     f_awaited_q   <= {cqe_tries + 2'd1, cqe_of_flush, cqe_tag};
   end else if (submit && !accept && f_before == '0) f_awaits_q <= 1'b0;
 end
+// It can be accepted when it could in the cycle before, in which none was.
+logic f_flush_ready_q = 1'b0, f_data_ready_q = 1'b0;
+always_ff @(posedge clk_i) begin
+  f_flush_ready_q <= rst_ni && !clear_i && !flush_busy_q && unretired == '0 && !(cmd_valid_i && cmd_ready_o);
+  f_data_ready_q  <= rst_ni && !clear_i && !flush_busy_q && unretired != Tags && !(cmd_valid_i && cmd_ready_o);
+end
 always_comb if (rst_ni) begin
   assert (f_waiting <= Tags);
   if (f_awaits_q) begin
@@ -163,7 +176,8 @@ always_comb if (rst_ni) begin
     end
     assert (submit);
   end
-  assert (cmd_ready_o == (!flush_busy_q && (cmd_flush_i ? unretired == '0 : unretired != Tags)));
+  assert (cmd_ready_o == (cmd_flush_i ? f_flush_ready_q : f_data_ready_q));
+  if (cmd_ready_o) assert (!flush_busy_q && (cmd_flush_i ? unretired == '0 : unretired != Tags));
   if (cqe_done) assert (cqe_good && (cqe_status_i[10:0] == '0 || cqe_status_i[14] || cqe_tries >= Retries || f_waiting == Tags));
   if (cqe_again) assert (cqe_good && cqe_status_i[10:0] != '0 && !cqe_status_i[14] && cqe_tries < Retries);
   for (integer t = 0; t < Tags; t++) begin
@@ -177,12 +191,16 @@ always_comb if (rst_ni) begin
 end
 
 // The oldest outstanding command: all before it are complete. An age, and lateness, are those of a command without a completion.
-logic f_waits_q = 1'b0;
-always_ff @(posedge clk_i) f_waits_q <= rst_ni && !clear_i && f_outstanding != '0;
+logic f_waits_q = 1'b0, f_waited_q = 1'b0;  // a cycle before, two
+always_ff @(posedge clk_i) begin
+  f_waits_q  <= rst_ni && !clear_i && f_outstanding != '0;
+  f_waited_q <= rst_ni && !clear_i && f_waits_q;
+end
 always_comb if (rst_ni) begin
   assert ((TagWidth + 1)'(accepted_q - oldest_q) <= unretired);
   for (integer t = 0; t < Tags; t++) begin
     if ({1'b0, f_from_retired[t]} < (TagWidth + 1)'(oldest_q - retired_q)) assert (!outstanding_q[t]);
   end
-  if (age_us_o != '0 || late_o) assert (f_waits_q);
+  if (waits_q) assert (f_waits_q);
+  if (age_us_o != '0 || late_o) assert (f_waited_q);
 end

@@ -63,8 +63,11 @@ logic                  f_open_q = 1'b0;
 logic [63:0]           f_lba_q;
 logic [BlockWidth-1:0] f_blocks_q, f_made_q;  // of the chunk, of its commands until now
 logic [SlotWidth-1:0]  f_slot_q = '0, f_of_slot_q;
-logic                  f_take;
-assign f_take = cmd_valid_i && cmd_ready_o && !cmd_flush_i;
+logic                  f_waits_q = 1'b0;  // a flush was taken and is not given to the queue
+logic                  f_take, f_take_flush;
+assign f_take       = cmd_valid_i && cmd_ready_o && !cmd_flush_i;
+assign f_take_flush = cmd_valid_i && cmd_ready_o && cmd_flush_i;
+always_ff @(posedge clk_i) f_waits_q <= rst_ni && !clear_i && (f_take_flush || (f_waits_q && !(f_part && part_flush_o)));
 always_ff @(posedge clk_i) begin
   if (!rst_ni || clear_i) f_open_q <= 1'b0;
   else if (f_take) begin
@@ -86,10 +89,10 @@ always_comb if (rst_ni) begin
     assert (part_last_o == (f_made_q + part_blocks_o[BlockWidth-1:0] == f_blocks_q));
     assert (32'(part_page_o) == 32'(f_made_q) >> (12 - block_shift_i) && !part_page_o[0]);
   end
-  if (f_part && part_flush_o) assert (cmd_valid_i && cmd_ready_o && cmd_flush_i && !f_open_q && f_count_q == '0);
-  if (f_open_q && enable_i && part_ready_i) assert (f_part);
-  if (f_take) assert (enable_i && !f_open_q);
-  if (idle_o) assert (!f_open_q && f_count_q == '0 && !f_flush_q);
+  if (f_part && part_flush_o) assert (enable_i && f_waits_q && !f_open_q && f_count_q == '0);
+  if ((f_open_q || f_waits_q) && enable_i && part_ready_i) assert (f_part);
+  if (f_take || f_take_flush) assert (enable_i && !f_open_q && !f_waits_q);
+  if (idle_o) assert (!f_open_q && !f_waits_q && f_count_q == '0 && !f_flush_q);
 end
 
 // Retirement: with the last command, in the order of the slots; the first failure is the chunk's.
@@ -120,8 +123,12 @@ end
 // Slots: in use from acceptance to retirement, kept until they are released, given out in turn.
 logic [Slots-1:0]     f_busy_q = '0, f_kept_q = '0;
 logic [SlotWidth-1:0] f_next_q = '0, f_release_q = '0;
+logic                 f_could_q = 1'b0;
 always_ff @(posedge clk_i) begin
-  if (!rst_ni || clear_i || (rewind_i && f_busy_q == '0 && !f_take)) begin
+  f_could_q <= rst_ni && !(cmd_valid_i && cmd_ready_o) && !f_open_q && !f_waits_q && !f_busy_q[f_slot_q] && !f_kept_q[f_slot_q];
+end
+always_ff @(posedge clk_i) begin
+  if (!rst_ni || clear_i || (rewind_i && f_busy_q == '0 && !f_take && !f_take_flush && !f_waits_q)) begin
     f_busy_q    <= '0;
     f_kept_q    <= '0;
     f_slot_q    <= '0;
@@ -146,7 +153,8 @@ end
 always_comb if (rst_ni) begin
   if (f_take) assert (!f_busy_q[f_slot_q] && !f_kept_q[f_slot_q]);
   if (f_retire) assert (f_busy_q[f_next_q] && retire_slot_o == f_next_q);
-  if (cmd_valid_i && !cmd_flush_i && enable_i && !f_open_q && !f_busy_q[f_slot_q] && !f_kept_q[f_slot_q]) assert (cmd_ready_o);
+  // What could be taken in a cycle without anything is taken in the next.
+  if (enable_i && f_could_q) assert (cmd_ready_o);
 end
 
 // State between these events.
@@ -161,7 +169,9 @@ always_comb begin
   for (integer i = 0; i < 4; i++) if ({1'b0, 2'(2'(i) - f_out_q)} < f_count_q) f_lasts = f_lasts + (SlotWidth + 3)'(f_last_q[i]);
 end
 always_comb if (rst_ni) begin
-  assert (left_any_q == f_open_q);
+  assert (left_any_q == (f_open_q || f_waits_q) && !(f_open_q && f_waits_q));
+  if (left_any_q) assert (flush_q == f_waits_q);
+  if (ready_q) assert (!left_any_q && f_in_use != (SlotWidth + 1)'(Slots));
   if (f_open_q) begin
     assert (f_made_q < f_blocks_q && f_blocks_q <= f_chunk && (f_made_q & (f_step - 1'b1)) == '0 && (f_lba_q & 64'(f_chunk - 1'b1)) == '0);
     assert (left_q == f_blocks_q - f_made_q && lba_q == f_lba_q + 64'(f_made_q) && slot_q == f_of_slot_q);
