@@ -25,7 +25,8 @@ folder, excluded_name, missed_name, lines_floor, toggles_floor = sys.argv[1:]
 netlists = {}
 for name in glob.glob(f"{folder}/*.json"):
     with open(name, encoding="utf-8") as file:
-        nets = json.load(file)["modules"]["nvs_core"]["netnames"]
+        # Yosys names a module with parameters by their digest.
+        nets = next(module for module in json.load(file)["modules"].values() if "top" in module["attributes"])["netnames"]
     netlists[os.path.basename(name).removesuffix(".json")] = {name: net["bits"] for name, net in nets.items()}
 
 # Patterns of "module.signal", width of a lane (0: none), last and first bit.
