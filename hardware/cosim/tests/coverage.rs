@@ -18,6 +18,8 @@ const STOP: u32 = 1 << 1;
 const ABORT: u32 = 1 << 2;
 const PATTERN: u32 = 1 << 6;
 const DRIVE: u32 = drive_bank(0);
+/// Namespace of the drive of `w128c16`.
+const NAMESPACE: u32 = 0x8001_0203;
 /// Number of cycles within which everything in these tests ends.
 const LIMIT_CYCLES: u64 = 4_000_000;
 
@@ -397,4 +399,56 @@ fn a_replay_ends_at_its_length() {
     assert_eq!(bytes, length);
     run(&mut world, 5000);
     assert_eq!(world.sink.bytes().len() as u64, length);
+}
+
+/// Sends a command of the software and returns PASS_STATUS when it has ended.
+fn pass(world: &mut World<PcieDrive>, opcode: u32, namespace: u32, words: [u32; 3]) -> u32 {
+    let registers = [
+        (drive::PASS_DW0, opcode),
+        (drive::PASS_DW1, namespace),
+        (drive::PASS_DW10, words[0]),
+        (drive::PASS_DW11, words[1]),
+        (drive::PASS_DW12, words[2]),
+        (drive::PASS_DW13, 0),
+        (drive::PASS_DW14, 0),
+        (drive::PASS_DW15, 0),
+    ];
+    for (register, value) in registers {
+        write32(world, DRIVE + register.offset(), value);
+    }
+    write32(world, DRIVE + drive::CONTROL.offset(), 1 << 3);
+    wait(world, DRIVE + drive::PASS_STATUS.offset(), |status| status & 1 == 0)
+}
+
+/// Identify and Get Log Page on the admin queue, a write on the I/O queue, one that the drive does
+/// not know, one that moves data both ways, and one during a session.
+#[test]
+fn commands_of_the_software_are_sent_between_sessions() {
+    const DONE: u32 = 1 << 1;
+    const REFUSED: u32 = 1 << 2;
+    const IO: u32 = 1 << 31;
+    let Some(mut world) = ready_world() else {
+        return;
+    };
+    let data: Vec<u8> = (0..CHUNK).map(|at| (at * 7 / 8) as u8).collect();
+    world.source.push(&data);
+    start(&mut world, WRITE_BANK, 1, 0);
+    assert!(end(&mut world, WRITE_BANK).has(StatusBits::FINISHED));
+    assert_eq!(pass(&mut world, 0x06, 0, [1, 0, 0]), DONE, "Identify Controller");
+    assert_eq!(pass(&mut world, 0x02, u32::MAX, [0x007f_0002, 0, 0]), DONE, "health log");
+    // One page of what was recorded is written again, behind it.
+    let blocks = (CHUNK / 512) as u32;
+    assert_eq!(pass(&mut world, IO | 0x01, NAMESPACE, [blocks, 0, 7]), DONE, "write");
+    let unknown = pass(&mut world, 0x7c, 0, [0; 3]);
+    assert_eq!((unknown & 0xffff, unknown >> 16 & 0x7ff), (DONE, 1), "Invalid Command Opcode");
+    assert_eq!(pass(&mut world, 0x03, 0, [0; 3]), REFUSED, "data both ways");
+    world.sink.clear();
+    start(&mut world, READ_BANK, 2, 0);
+    assert_eq!(pass(&mut world, 0x06, 0, [1, 0, 0]), REFUSED, "a session runs");
+    assert!(end(&mut world, READ_BANK).has(StatusBits::FINISHED));
+    run(&mut world, 1000);
+    let replayed = world.sink.bytes();
+    assert_eq!(replayed[..CHUNK as usize], data);
+    assert_eq!(replayed[CHUNK as usize..][..4096], data[..4096]);
+    assert_ne!(replayed[CHUNK as usize + 4096..][..4096], data[..4096], "one page was written");
 }
