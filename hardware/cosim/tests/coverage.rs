@@ -3,13 +3,15 @@
 
 use crate::common;
 
+use assay_cosim::config::Configuration;
 use assay_cosim::map::{READ_BANK, SEQUENCER, WRITE_BANK, drive_bank};
 use assay_cosim::pcie_drive::{
     CompletionFault, LinkEvent, PcieDrive, PcieFault, unlimited_profile,
 };
 use assay_cosim::world::World;
-use assay_stream::registers::StatusBits;
+use assay_nvme_spec::opcode::{AdminOpcode, NvmOpcode};
 use assay_stream::registers::map::{drive, stream};
+use assay_stream::registers::{RegisterField, StatusBits};
 use common::core;
 
 const CHUNK: u64 = 16 << 10;
@@ -18,8 +20,6 @@ const STOP: u32 = 1 << 1;
 const ABORT: u32 = 1 << 2;
 const PATTERN: u32 = 1 << 6;
 const DRIVE: u32 = drive_bank(0);
-/// Namespace of the drive of `w128c16`.
-const NAMESPACE: u32 = 0x8001_0203;
 /// Number of cycles within which everything in these tests ends.
 const LIMIT_CYCLES: u64 = 4_000_000;
 
@@ -401,6 +401,11 @@ fn a_replay_ends_at_its_length() {
     assert_eq!(world.sink.bytes().len() as u64, length);
 }
 
+/// A field of a register of 32 bits.
+fn bits(field: RegisterField) -> u32 {
+    field.mask() as u32
+}
+
 /// Sends a command of the software and returns PASS_STATUS when it has ended.
 fn pass(world: &mut World<PcieDrive>, opcode: u32, namespace: u32, words: [u32; 3]) -> u32 {
     let registers = [
@@ -416,17 +421,21 @@ fn pass(world: &mut World<PcieDrive>, opcode: u32, namespace: u32, words: [u32; 
     for (register, value) in registers {
         write32(world, DRIVE + register.offset(), value);
     }
-    write32(world, DRIVE + drive::CONTROL.offset(), 1 << 3);
-    wait(world, DRIVE + drive::PASS_STATUS.offset(), |status| status & 1 == 0)
+    write32(world, DRIVE + drive::CONTROL.offset(), bits(drive::CONTROL_PASS));
+    let is_over = |status| status & bits(drive::PASS_STATUS_BUSY) == 0;
+    wait(world, DRIVE + drive::PASS_STATUS.offset(), is_over)
 }
 
 /// Identify and Get Log Page on the admin queue, a write on the I/O queue, one that the drive does
 /// not know, one that moves data both ways, and one during a session.
 #[test]
 fn commands_of_the_software_are_sent_between_sessions() {
-    const DONE: u32 = 1 << 1;
-    const REFUSED: u32 = 1 << 2;
-    const IO: u32 = 1 << 31;
+    let done = bits(drive::PASS_STATUS_DONE);
+    let refused = bits(drive::PASS_STATUS_REFUSED);
+    let namespace = Configuration::named("w128c16").expect("a configuration").namespace;
+    let identify = AdminOpcode::IDENTIFY.0.into();
+    let health = AdminOpcode::GET_LOG_PAGE.0.into();
+    let write = bits(drive::PASS_DW0_IO) | u32::from(NvmOpcode::WRITE.0);
     let Some(mut world) = ready_world() else {
         return;
     };
@@ -434,17 +443,17 @@ fn commands_of_the_software_are_sent_between_sessions() {
     world.source.push(&data);
     start(&mut world, WRITE_BANK, 1, 0);
     assert!(end(&mut world, WRITE_BANK).has(StatusBits::FINISHED));
-    assert_eq!(pass(&mut world, 0x06, 0, [1, 0, 0]), DONE, "Identify Controller");
-    assert_eq!(pass(&mut world, 0x02, u32::MAX, [0x007f_0002, 0, 0]), DONE, "health log");
+    assert_eq!(pass(&mut world, identify, 0, [1, 0, 0]), done, "Identify Controller");
+    assert_eq!(pass(&mut world, health, u32::MAX, [0x007f_0002, 0, 0]), done, "health log");
     // One page of what was recorded is written again, behind it.
     let blocks = (CHUNK / 512) as u32;
-    assert_eq!(pass(&mut world, IO | 0x01, NAMESPACE, [blocks, 0, 7]), DONE, "write");
+    assert_eq!(pass(&mut world, write, namespace, [blocks, 0, 7]), done, "write");
     let unknown = pass(&mut world, 0x7c, 0, [0; 3]);
-    assert_eq!((unknown & 0xffff, unknown >> 16 & 0x7ff), (DONE, 1), "Invalid Command Opcode");
-    assert_eq!(pass(&mut world, 0x03, 0, [0; 3]), REFUSED, "data both ways");
+    assert_eq!((unknown & 0xffff, unknown >> 16 & 0x7ff), (done, 1), "Invalid Command Opcode");
+    assert_eq!(pass(&mut world, 0x03, 0, [0; 3]), refused, "data both ways");
     world.sink.clear();
     start(&mut world, READ_BANK, 2, 0);
-    assert_eq!(pass(&mut world, 0x06, 0, [1, 0, 0]), REFUSED, "a session runs");
+    assert_eq!(pass(&mut world, identify, 0, [1, 0, 0]), refused, "a session runs");
     assert!(end(&mut world, READ_BANK).has(StatusBits::FINISHED));
     run(&mut world, 1000);
     let replayed = world.sink.bytes();
