@@ -169,8 +169,7 @@ impl Nand {
                 let page_sectors = (page / MAP_UNIT_BYTES) as u32;
                 PlaneReads::new(dies as usize, nand.planes.value, page_sectors)
             }),
-            joint: value_or(&nand.joint_reads, false)
-                .then(|| JointReads::new(dies as usize * usize::from(nand.planes.value))),
+            joint: value_or(&nand.joint_reads, false).then(|| JointReads::new(dies as usize)),
         }
     }
 
@@ -342,7 +341,7 @@ impl Nand {
         }
         let sensed = start_ns + read_ns;
         if let Some(joint) = &mut self.joint {
-            joint.begin(sense.page_address(self.page_sectors), sensed);
+            joint.begin(now_ns, sense.die, sense.page_address(self.page_sectors), sensed);
         }
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
         let moved = channel.reserve(now_ns, sensed, transfer_ns);

@@ -5,6 +5,7 @@
 //! [`crate::plan`] reads and checks them.
 
 use assay_trace::replay::SkippedOps;
+use assay_units::parse_size;
 use serde::{Deserialize, Serialize};
 
 /// How the value of an option is written.
@@ -76,14 +77,26 @@ impl OptionValue for String {
 
 impl OptionValue for u32 {
     fn from_text(text: &str) -> Result<u32, &'static str> {
-        text.trim().parse().map_err(|_| "not a whole number below 2^32")
+        let number = whole_number(text).and_then(|number| number.try_into().ok());
+        number.ok_or("not a whole number below 2^32")
     }
 }
 
 impl OptionValue for u64 {
     fn from_text(text: &str) -> Result<u64, &'static str> {
-        text.trim().parse().map_err(|_| "not a whole number below 2^64")
+        whole_number(text).ok_or("not a whole number below 2^64")
     }
+}
+
+/// Also with fio's suffixes, powers of 1024 (`64k`).
+fn whole_number(text: &str) -> Option<u64> {
+    let text = text.trim();
+    if let Ok(number) = text.parse() {
+        return Some(number);
+    }
+    let digits = text.strip_suffix(|unit| "kKmMgGtT".contains(unit))?;
+    let is_whole = digits.bytes().all(|digit| digit.is_ascii_digit());
+    is_whole.then(|| parse_size(text).ok()).flatten()
 }
 
 impl OptionValue for bool {

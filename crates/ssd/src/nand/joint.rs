@@ -12,36 +12,61 @@
 
 use super::{Nand, Sense};
 
-/// Pages with a sense that has not ended, of a plane: 128 commands of 128 KiB of several streams
-/// have fewer.
-const PENDING_PER_PLANE: usize = 256;
+/// The senses of a die that have not ended.
+#[derive(Clone, Debug, Default)]
+struct PendingSenses {
+    /// The latest end of all.
+    latest_ns: u64,
+    /// A bit per hash of a page: most random reads find here that no sense serves them.
+    hashes: u64,
+    /// Page and end of its sense, in the order in which they were begun.
+    senses: Vec<(u64, u64)>,
+}
+
+impl PendingSenses {
+    fn hash(page: u64) -> u64 {
+        1 << (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58)
+    }
+
+    /// Forget what has ended by the model time `now_ns`: no later read is issued before it.
+    fn forget(&mut self, now_ns: u64) {
+        self.senses.retain(|&(_, sensed_ns)| sensed_ns >= now_ns);
+        self.hashes = self.senses.iter().fold(0, |all, &(page, _)| all | PendingSenses::hash(page));
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(super) struct JointReads {
-    /// Page and end of its sense, by a hash of the page; a newer page replaces an older one.
-    pending: Vec<(u64, u64)>,
+    dies: Vec<PendingSenses>,
 }
 
 impl JointReads {
-    pub(super) fn new(planes: usize) -> JointReads {
-        let slots = (planes * PENDING_PER_PLANE).next_power_of_two();
-        JointReads { pending: vec![(u64::MAX, 0); slots] }
+    pub(super) fn new(dies: usize) -> JointReads {
+        JointReads { dies: vec![PendingSenses::default(); dies] }
     }
 
-    fn slot(&self, page: u64) -> usize {
-        let hash = page.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (hash >> 32) as usize & (self.pending.len() - 1)
-    }
-
-    pub(super) fn begin(&mut self, page: u64, sensed_ns: u64) {
-        let slot = self.slot(page);
-        self.pending[slot] = (page, sensed_ns);
+    pub(super) fn begin(&mut self, now_ns: u64, die: u32, page: u64, sensed_ns: u64) {
+        let pending = &mut self.dies[die as usize];
+        if pending.latest_ns < now_ns {
+            pending.senses.clear();
+            pending.hashes = 0;
+        } else if pending.senses.len() == pending.senses.capacity() {
+            pending.forget(now_ns);
+        }
+        pending.latest_ns = pending.latest_ns.max(sensed_ns);
+        pending.hashes |= PendingSenses::hash(page);
+        pending.senses.push((page, sensed_ns));
     }
 
     /// When the page is in its register, if a sense of it has not ended by `issue_ns`.
-    fn ends_ns(&self, page: u64, issue_ns: u64) -> Option<u64> {
-        let (pending, sensed_ns) = self.pending[self.slot(page)];
-        (pending == page && sensed_ns >= issue_ns).then_some(sensed_ns)
+    #[inline]
+    fn ends_ns(&self, die: u32, page: u64, issue_ns: u64) -> Option<u64> {
+        let pending = &self.dies[die as usize];
+        if pending.latest_ns < issue_ns || pending.hashes & PendingSenses::hash(page) == 0 {
+            return None;
+        }
+        let newest = pending.senses.iter().rev().find(|&&(pending, _)| pending == page);
+        newest.map(|&(_, sensed_ns)| sensed_ns).filter(|&sensed_ns| sensed_ns >= issue_ns)
     }
 }
 
@@ -59,9 +84,14 @@ impl Nand {
     #[inline]
     pub fn join(&mut self, now_ns: u64, issue_ns: u64, sense: Sense, sectors: u32) -> Option<u64> {
         let joint = self.joint.as_ref()?;
-        let sensed_ns = joint.ends_ns(sense.page_address(self.page_sectors), issue_ns)?;
+        let sensed_ns =
+            joint.ends_ns(sense.die, sense.page_address(self.page_sectors), issue_ns)?;
         let transfer_ns = self.transfer_ns(sectors);
         let channel = &mut self.channels[usize::from(self.channel_of[sense.die as usize])];
         Some(channel.reserve(now_ns, sensed_ns, transfer_ns))
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/joint.rs"]
+mod tests;

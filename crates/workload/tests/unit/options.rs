@@ -41,6 +41,23 @@ fn each_option_has_one_name_everywhere() {
     assert!(JobOptions::default().set("norandommap", "1").is_err());
 }
 
+/// As fio reads its numbers; seeds keep all 64 bits.
+#[test]
+fn numbers_take_suffixes_of_powers_of_1024() {
+    let set = |name: &str, text: &str| {
+        let mut options = JobOptions::default();
+        options.set(name, text).map(|()| (options.number_ios, options.iodepth, options.seed))
+    };
+    assert_eq!(set("number_ios", "10M"), Ok((Some(10 << 20), None, None)));
+    assert_eq!(set("iodepth", " 1k "), Ok((None, Some(1024), None)));
+    let greatest = u64::MAX.to_string();
+    assert_eq!(set("seed", &greatest), Ok((None, None, Some(u64::MAX))));
+    for wrong in ["1.5k", "-1k", "k", "1kk", "4KiB", "0x10", "16777216t", ""] {
+        assert!(set("number_ios", wrong).is_err(), "{wrong}");
+    }
+    assert!(set("iodepth", "4g").is_err());
+}
+
 #[test]
 fn the_documentation_lists_each_option() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/suites.md");
