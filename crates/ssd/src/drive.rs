@@ -4,6 +4,7 @@ use assay_units::{Nanos, Op};
 
 use crate::coalescing::Coalescer;
 use crate::command::{Command, Completion, Status};
+use crate::command_slots::CommandSlots;
 use crate::data::DataStore;
 use crate::faults::FaultPlan;
 use crate::frontend::Frontend;
@@ -16,7 +17,6 @@ use crate::power::PowerStates;
 use crate::prefetch::Prefetcher;
 use crate::profile::Profile;
 use crate::read_cache::ReadCache;
-use crate::sata::CommandSlots;
 use crate::telemetry::{Identity, Telemetry};
 use crate::thermal::Thermal;
 use crate::volatile::UndoJournal;

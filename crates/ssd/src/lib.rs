@@ -17,8 +17,8 @@
 //!   planes, read times, program/erase suspend (by reservation)
 //! - [`ageing`], [`wear`]: error rates, wear and failures (when written, erased, or often read)
 //! - [`in_place`]: 3D XPoint, instead of map, translation layer and NAND (by reservation)
-//! - [`link`], [`read_cache`], [`sata`], [`buffer`]: data path, PCIe or SATA with NCQ, write buffer
-//!   (by reservation)
+//! - [`link`], [`read_cache`], [`sata`], [`command_slots`], [`buffer`]: data path, PCIe or
+//!   SATA with NCQ, slots of commands, write buffer (by reservation)
 //! - [`coalescing`]: interrupt coalescing (in order of time)
 //! - [`power`], [`thermal`]: power states and governor (at events); energy, temperature, throttling
 //!   (in time steps)
@@ -50,6 +50,7 @@ mod ageing;
 mod buffer;
 pub mod coalescing;
 mod command;
+mod command_slots;
 mod counterfeit;
 pub mod data;
 mod drive;

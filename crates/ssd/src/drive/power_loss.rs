@@ -4,8 +4,8 @@ use assay_units::{Nanos, Op};
 
 use super::Drive;
 use crate::command::{Command, Completion, Status};
+use crate::command_slots::CommandSlots;
 use crate::data::PAGE_BYTES;
-use crate::sata::CommandSlots;
 use crate::sourced::value_or;
 
 impl Drive {

@@ -1,10 +1,10 @@
 use crate::command::Status;
+use crate::command_slots::CommandSlots;
 use crate::link::Route;
 use crate::map::UNMAPPED;
 use crate::map_unit::{MapUnit, sectors_touched};
 use crate::prefetch::PrefetchHit;
 use crate::profile::MAP_UNIT_BYTES;
-use crate::sata::CommandSlots;
 
 use super::costs::Costs;
 use super::execute::{CommandTiming, units_of};

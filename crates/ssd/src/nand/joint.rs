@@ -47,10 +47,7 @@ impl JointReads {
 
     pub(super) fn begin(&mut self, now_ns: u64, die: u32, page: u64, sensed_ns: u64) {
         let pending = &mut self.dies[die as usize];
-        if pending.latest_ns < now_ns {
-            pending.senses.clear();
-            pending.hashes = 0;
-        } else if pending.senses.len() == pending.senses.capacity() {
+        if pending.latest_ns < now_ns || pending.senses.len() == pending.senses.capacity() {
             pending.forget(now_ns);
         }
         pending.latest_ns = pending.latest_ns.max(sensed_ns);
