@@ -38,30 +38,31 @@ impl Stops {
     #[inline]
     pub(super) fn running(&self, raw: impl Fn() -> Nanos) -> Nanos {
         loop {
+            let look_from = self.look_from.load(Ordering::Acquire);
             let stopped = self.stopped.load(Ordering::Acquire);
             let now = raw();
-            if now.0 >= self.look_from.load(Ordering::Acquire) {
-                self.look(now);
+            if now.0 < look_from {
+                return now - Nanos(stopped);
             }
-            // Otherwise a stop was found between the two.
-            if self.stopped.load(Ordering::Acquire) == stopped {
+            if self.look(now) == stopped {
                 return now - Nanos(stopped);
             }
         }
     }
 
     #[cold]
-    fn look(&self, now: Nanos) {
+    fn look(&self, now: Nanos) -> u64 {
         let watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
         let look_from = self.look_from.load(Ordering::Acquire);
         if *watches == 0 || now.0 < look_from {
-            return;
+            return self.stopped.load(Ordering::Acquire);
         }
         let silence = now - Nanos(look_from);
         if silence + PULSE >= LEAST_STOP {
             self.stopped.fetch_add(silence.0, Ordering::AcqRel);
         }
         self.look_from.store((now + PULSE).0, Ordering::Release);
+        self.stopped.load(Ordering::Acquire)
     }
 }
 

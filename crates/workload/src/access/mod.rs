@@ -266,10 +266,20 @@ impl AddressGenerator {
         self
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, write: bool) -> (u64, u32) {
         let sized = SizedSlots::of(&self.reads, &self.writes, write);
-        let (mut len_bytes, slots) = sized.draw(&mut self.rng);
+        let (len_bytes, slots) = sized.draw(&mut self.rng);
+        let is_uniform = matches!(self.order, Order::Uniform);
+        if is_uniform && self.run.is_none() && self.zones.is_none() {
+            return (self.base_bytes + self.rng.below(slots) * self.align_bytes, len_bytes);
+        }
+        self.next_in_order(write, slots, len_bytes)
+    }
+
+    /// Not inlined, as the engine's loop is long enough with the commonest order.
+    #[inline(never)]
+    fn next_in_order(&mut self, write: bool, slots: u64, mut len_bytes: u32) -> (u64, u32) {
         let relative_bytes = match self.continued_run(len_bytes) {
             Some(relative_bytes) => relative_bytes,
             None => {

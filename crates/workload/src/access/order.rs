@@ -69,11 +69,14 @@ impl SizedSlots {
     pub(super) fn draw(&self, rng: &mut Rng) -> (u32, u64) {
         match self.only {
             Some(only) => only,
-            None => {
-                let index = self.sizes.pick(rng);
-                (self.sizes.at(index), self.slots[index])
-            }
+            None => self.draw_of_mix(rng),
         }
+    }
+
+    #[inline(never)]
+    fn draw_of_mix(&self, rng: &mut Rng) -> (u32, u64) {
+        let index = self.sizes.pick(rng);
+        (self.sizes.at(index), self.slots[index])
     }
 
     /// This size, or the largest that fits into what is left of the area; `None`: none does.

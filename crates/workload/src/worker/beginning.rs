@@ -9,6 +9,12 @@ impl Worker {
     /// Whether no I/O in flight has to complete before it.
     #[inline]
     pub(super) fn may_begin(&mut self, op: Op, offset_bytes: u64, len_bytes: u32) -> bool {
+        let waits_for_none =
+            self.zone_bytes.is_none() && !self.serializes_overlap && self.checker.is_none();
+        waits_for_none || self.may_begin_ordered(op, offset_bytes, len_bytes)
+    }
+
+    fn may_begin_ordered(&mut self, op: Op, offset_bytes: u64, len_bytes: u32) -> bool {
         if !self.may_empty_zone(op, offset_bytes) {
             return false;
         }
