@@ -29,6 +29,7 @@ mod shares;
 mod submission;
 mod thinking;
 mod trace_replay;
+mod turn;
 mod zones;
 
 use backlog::Backlog;
@@ -38,9 +39,10 @@ use drawing::{Addresses, Draw};
 use flushes::Flushes;
 pub use phase::{NextIssue, WorkerError};
 use phase::{WorkerPhase, arrivals, checker_options};
-use thinking::{Pause, Thinking};
+use thinking::Thinking;
 use trace_replay::TraceReplay;
 pub use trace_replay::{TraceOutcome, TracePhase};
+use turn::Turn;
 
 #[derive(Clone, Copy, Debug)]
 struct Pending {
@@ -350,38 +352,6 @@ impl Worker {
         }
     }
 
-    /// When the next I/O is due or may be issued, if that is now.
-    #[inline]
-    fn turn(&mut self, now: Nanos) -> Result<Nanos, NextIssue> {
-        let is_idle = self.is_idle();
-        if let Some(thinking) = &mut self.think
-            && let Some(pause) = thinking.pause(now, is_idle)
-        {
-            return Err(match pause {
-                Pause::Completion => NextIssue::Completion,
-                Pause::Until(until) => self.wait_until(until),
-            });
-        }
-        let mut intended = now;
-        if self.arrivals.is_paced() {
-            let due = self.start + self.arrivals.next_due();
-            if due > now {
-                return Err(self.wait_until(due));
-            }
-            if self.open_loop {
-                intended = due;
-            }
-        }
-        // An I/O that waits for another has its turn already.
-        if self.held.is_none()
-            && let Some(flow) = &mut self.flow
-            && let Err(pause) = flow.take()
-        {
-            return Err(NextIssue::Due((now + pause).min(self.deadline)));
-        }
-        Ok(intended)
-    }
-
     /// Ends where the deadline comes first.
     fn wait_until(&mut self, until: Nanos) -> NextIssue {
         if until < self.deadline {
@@ -423,18 +393,16 @@ impl Worker {
         if self.trace.is_some() {
             return self.issue_trace(now, target, batch);
         }
+        let issues_freely = self.issues_freely();
         while let Some(&slot) = self.free.last() {
-            if let Some(search) = &self.depth_search
-                && !search.may_issue(self.in_flight())
-            {
-                break;
-            }
-            if self.flushes(now, batch) {
-                continue;
-            }
-            let intended = match self.turn(now) {
-                Ok(intended) => intended,
-                Err(next) => return next,
+            let turn = match issues_freely {
+                true => Turn::Now(now),
+                false => self.turn(now, batch),
+            };
+            let intended = match turn {
+                Turn::Now(intended) => intended,
+                Turn::Flushed => continue,
+                Turn::Wait(next) => return next,
             };
             let (offset_bytes, len_bytes, op) = match self.draw(now, target) {
                 Draw::Io(io) => io,
@@ -443,9 +411,6 @@ impl Worker {
             if !self.may_begin(op, offset_bytes, len_bytes) {
                 self.held = Some((offset_bytes, len_bytes, op));
                 return NextIssue::Completion;
-            }
-            if self.arrivals.is_paced() {
-                self.arrivals.advance();
             }
             self.empty_zone(now, target, op, offset_bytes);
             self.free.pop();
@@ -456,13 +421,12 @@ impl Worker {
                 ..self.pending_io(intended, offset_bytes, len_bytes, op)
             };
             self.push(pending, slot, batch);
-            self.flush.iter_mut().for_each(|flush| flush.issued(op));
+            if !issues_freely {
+                self.took_turn(op);
+            }
             let is_backlog_full =
                 op == Op::Write && self.wrote(target, slot, offset_bytes, len_bytes);
             self.ios_left -= 1;
-            if let Some(thinking) = &mut self.think {
-                thinking.issued();
-            }
             if self.bytes_left == 0 || self.ios_left == 0 {
                 self.end_main();
                 break;

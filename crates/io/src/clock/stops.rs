@@ -38,6 +38,8 @@ impl Stops {
     #[inline]
     pub(super) fn running(&self, raw: impl Fn() -> Nanos) -> Nanos {
         loop {
+            // In this order: with a value of `look_from` from after a stop, `stopped` contains it;
+            // with one from before, a reading after the stop is not below it.
             let look_from = self.look_from.load(Ordering::Acquire);
             let stopped = self.stopped.load(Ordering::Acquire);
             let now = raw();
@@ -50,6 +52,7 @@ impl Stops {
         }
     }
 
+    /// Returns the sum of all stops.
     #[cold]
     fn look(&self, now: Nanos) -> u64 {
         let watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);

@@ -266,6 +266,7 @@ impl AddressGenerator {
         self
     }
 
+    /// Inlined always, although the engine has it for reads and for writes.
     #[inline(always)]
     pub fn next(&mut self, write: bool) -> (u64, u32) {
         let sized = SizedSlots::of(&self.reads, &self.writes, write);
