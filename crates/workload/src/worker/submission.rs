@@ -32,8 +32,8 @@ impl Worker {
         self.push(pending, slot, batch);
     }
 
-    /// Inlined always: an I/O handed over in memory, written by the field and read as a whole, waits
-    /// for the stores, which took a sixth of an I/O's time.
+    /// Inlined always: an I/O handed over in memory, written by the field and read as a whole,
+    /// waits for the stores, which took a sixth of an I/O's time.
     #[inline(always)]
     pub(super) fn push(&mut self, pending: Pending, slot: u32, batch: &mut Vec<Io>) {
         self.pending[slot as usize] = pending;
