@@ -16,8 +16,10 @@ fn main() {
     println!("cargo::rustc-env=ASSAY_COMMIT={commit}{}", if dirty { "-dirty" } else { "" });
     let variable = |name| std::env::var(name).expect("cargo sets it");
     println!("cargo::rustc-env=ASSAY_TARGET={}", variable("TARGET"));
-    // Of profiles that inherit from another, cargo names that one.
-    let profile = format!("{}, optimisation level {}", variable("PROFILE"), variable("OPT_LEVEL"));
+    // `PROFILE` names the one that a profile inherits from; its own folder is `PROFILE/build/*/out`.
+    let output = std::path::PathBuf::from(variable("OUT_DIR"));
+    let folder = output.ancestors().nth(3).and_then(|folder| folder.file_name());
+    let profile = folder.map_or_else(|| variable("PROFILE"), |name| name.display().to_string());
     println!("cargo::rustc-env=ASSAY_PROFILE={profile}");
     for path in ["HEAD", "index"] {
         if let Some(path) = git(&["rev-parse", "--git-path", path]) {
