@@ -3,7 +3,9 @@
 //! Colours are named `@0`, `@1`, ...: the script replaces them by the palette of the light or dark
 //! theme. A drive has the same colour in every chart.
 
-use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -16,30 +18,24 @@ pub const PALETTE: usize = 8;
 const FIRST_HEIGHT: u32 = 310;
 
 /// One chart: one or several views that the reader switches between.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Chart {
     pub id: String,
-    #[serde(skip)]
     pub title: String,
     /// Property by which the views differ: `figure`, `cell`.
-    #[serde(skip)]
     pub switch: &'static str,
     /// The first y axis can be switched between linear and logarithmic.
-    #[serde(skip)]
     pub log_switch: bool,
     /// The x axis can be switched between linear and logarithmic.
-    #[serde(skip)]
     pub log_x_switch: bool,
     /// It shows figures of simulated drives.
     pub simulated: bool,
     pub first: usize,
     pub height: u32,
     /// The chart whose views it draws once more, where it has none of its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
     pub views: Vec<ChartView>,
     /// Lines below.
-    #[serde(skip)]
     pub notes: Vec<String>,
 }
 
@@ -78,20 +74,86 @@ impl Chart {
     }
 }
 
-#[derive(Clone, Debug, Default, Serialize)]
+/// The parts that the page's script reads.
+#[derive(Serialize)]
+struct EmbeddedChart<'a> {
+    id: &'a str,
+    simulated: bool,
+    first: usize,
+    height: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<&'a str>,
+    /// Each once: most views have the traces of the same drives.
+    styles: Vec<&'a RawValue>,
+    views: Vec<EmbeddedView<'a>>,
+}
+
+/// A trace is the number of its style, and its lists.
+#[derive(Serialize)]
+struct EmbeddedView<'a> {
+    data: Vec<(usize, &'a RawValue)>,
+    layout: &'a Value,
+}
+
+impl Serialize for Chart {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (mut styles, mut numbers) = (Vec::new(), HashMap::new());
+        let mut views = Vec::new();
+        for view in &self.views {
+            let mut data = Vec::new();
+            for Trace { style, lists } in &view.data {
+                let number = *numbers.entry(style.get()).or_insert_with(|| {
+                    styles.push(&**style);
+                    styles.len() - 1
+                });
+                data.push((number, &**lists));
+            }
+            views.push(EmbeddedView { data, layout: &view.layout });
+        }
+        EmbeddedChart {
+            id: &self.id,
+            simulated: self.simulated,
+            first: self.first,
+            height: self.height,
+            of: self.of.as_deref(),
+            styles,
+            views,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// As text: parsed, a number takes four times the memory, and a page has millions.
+#[derive(Clone, Debug)]
+struct Trace {
+    /// All that is not a list.
+    style: Box<RawValue>,
+    lists: Box<RawValue>,
+}
+
+impl Trace {
+    fn of(trace: &Value) -> Trace {
+        let fields = trace.as_object().into_iter().flatten();
+        let (lists, style): (Vec<_>, Vec<_>) = fields.partition(|(_, value)| value.is_array());
+        let text = |fields: Vec<(&String, &Value)>| {
+            to_raw_value(&fields.into_iter().collect::<BTreeMap<_, _>>())
+                .expect("a value has a text")
+        };
+        Trace { style: text(style), lists: text(lists) }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
 pub struct ChartView {
     /// Its name on the switch, plain text.
-    #[serde(skip)]
     pub label: String,
-    /// Traces as text: parsed, a number takes four times the memory, and a page has millions.
-    data: Vec<Box<RawValue>>,
+    data: Vec<Trace>,
     layout: Value,
 }
 
 impl ChartView {
     pub fn with(label: impl Into<String>, data: &[Value], layout: Value) -> ChartView {
-        let text = |trace: &Value| to_raw_value(trace).expect("a value has a text");
-        ChartView { label: label.into(), data: data.iter().map(text).collect(), layout }
+        ChartView { label: label.into(), data: data.iter().map(Trace::of).collect(), layout }
     }
 
     /// A view of these traces; `None` without any.

@@ -91,11 +91,26 @@ pub fn assert_well_formed(page: &str) {
     }
 }
 
+/// A trace with its style, as plotly takes it.
+fn whole(styles: &serde_json::Value, trace: &serde_json::Value) -> serde_json::Value {
+    let style = usize::try_from(trace[0].as_u64().unwrap()).unwrap();
+    let (style, lists) = (styles[style].as_object().unwrap(), trace[1].as_object().unwrap());
+    style.clone().into_iter().chain(lists.clone()).collect()
+}
+
 pub fn charts(page: &str) -> serde_json::Value {
     let marker = "<script type=\"application/json\" id=\"charts\">";
     let from = page.find(marker).unwrap() + marker.len();
     let to = from + page[from..].find("</script>").unwrap();
-    let charts: serde_json::Value = serde_json::from_str(&page[from..to]).unwrap();
+    let mut charts: serde_json::Value = serde_json::from_str(&page[from..to]).unwrap();
+    for chart in charts.as_array_mut().unwrap() {
+        let styles = chart["styles"].clone();
+        for view in chart["views"].as_array_mut().unwrap() {
+            for trace in view["data"].as_array_mut().unwrap() {
+                *trace = whole(&styles, trace);
+            }
+        }
+    }
     // Those of the first screen are drawn from others.
     let own = charts.as_array().unwrap().iter().filter(|c| c["of"].is_null());
     own.cloned().collect::<Vec<_>>().into()
