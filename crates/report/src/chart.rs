@@ -133,8 +133,9 @@ struct Trace {
 
 impl Trace {
     fn of(trace: &Value) -> Trace {
-        let fields = trace.as_object().into_iter().flatten();
-        let (lists, style): (Vec<_>, Vec<_>) = fields.partition(|(_, value)| value.is_array());
+        let fields = trace.as_object().expect("a trace is an object");
+        let (lists, style): (Vec<_>, Vec<_>) =
+            fields.iter().partition(|(_, value)| value.is_array());
         let text = |fields: Vec<(&String, &Value)>| {
             to_raw_value(&fields.into_iter().collect::<BTreeMap<_, _>>())
                 .expect("a value has a text")

@@ -46,26 +46,22 @@ impl Stops {
             if now.0 < look_from {
                 return now - Nanos(stopped);
             }
-            if self.look(now) == stopped {
-                return now - Nanos(stopped);
-            }
+            self.look(now);
         }
     }
 
-    /// Returns the sum of all stops.
     #[cold]
-    fn look(&self, now: Nanos) -> u64 {
+    fn look(&self, now: Nanos) {
         let watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
         let look_from = self.look_from.load(Ordering::Acquire);
         if *watches == 0 || now.0 < look_from {
-            return self.stopped.load(Ordering::Acquire);
+            return;
         }
         let silence = now - Nanos(look_from);
         if silence + PULSE >= LEAST_STOP {
             self.stopped.fetch_add(silence.0, Ordering::AcqRel);
         }
         self.look_from.store((now + PULSE).0, Ordering::Release);
-        self.stopped.load(Ordering::Acquire)
     }
 }
 

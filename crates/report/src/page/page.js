@@ -13,8 +13,8 @@
   const charts = JSON.parse(document.getElementById('charts').textContent);
   const byId = new Map(charts.map(chart => [chart.id, chart]));
   // A trace is embedded as the number of its style, which views share, and its lists.
-  for (const chart of charts)
-    for (const view of chart.views) view.data = view.data.map(([style, lists]) => ({ ...chart.styles[style], ...lists }));
+  for (const { styles, views } of charts)
+    for (const view of views) view.data = view.data.map(([style, lists]) => ({ ...styles[style], ...lists }));
   // A chart of the first screen draws the views of another one.
   // There is room for its first panel.
   const firstPanel = view => {

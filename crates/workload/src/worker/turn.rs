@@ -65,6 +65,7 @@ impl Worker {
         Turn::Now(intended)
     }
 
+    /// The I/O was issued: the next one's rate, flush and pause count from it.
     pub(super) fn took_turn(&mut self, op: Op) {
         if self.arrivals.is_paced() {
             self.arrivals.advance();

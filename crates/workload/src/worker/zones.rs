@@ -39,7 +39,7 @@ impl Worker {
     /// Writes of the last pass may still be in flight to it.
     #[inline]
     pub(super) fn may_empty_zone(&self, op: Op, offset_bytes: u64) -> bool {
-        self.zone_bytes.is_none() || self.emptied(op, offset_bytes).is_none() || self.is_idle()
+        self.emptied(op, offset_bytes).is_none() || self.is_idle()
     }
 
     /// A zone that could not be emptied refuses the write, which then is the error.
