@@ -6,12 +6,12 @@
 //! 1856 latency bins within the interval. Intervals of the ramp are left out, as in fio. There is
 //! no `slat` log: the submission is not measured apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use assay_stats::Histogram;
+use assay_stats::{Histogram, Interval, OpInterval};
 use assay_store::StoreError;
 use assay_store::journal::{JOURNAL_FILE, JournalReader, LineContent};
 use assay_store::model::Entry;
@@ -65,36 +65,81 @@ struct Row {
     end: Nanos,
     ios: u64,
     bytes: u64,
-    latency: Histogram,
-    /// Set where it differs from the latency.
-    service: Option<Histogram>,
+    latency: Latencies,
+    completion: Latencies,
 }
 
 impl Row {
-    fn completion(&self) -> &Histogram {
-        self.service.as_ref().unwrap_or(&self.latency)
-    }
-
     fn seconds(&self) -> f64 {
         (self.end - self.start).as_secs_f64()
     }
+
+    fn add(&mut self, interval: &Interval, counts: &OpInterval) {
+        self.start = self.start.min(interval.start);
+        self.end = self.end.max(interval.end);
+        self.ios += counts.ios;
+        self.bytes += counts.bytes;
+        self.latency.add(&counts.latency);
+        self.completion.add(counts.service.as_ref().unwrap_or(&counts.latency));
+    }
 }
 
-/// The ramp's part of an interval is left out.
-type Rows = BTreeMap<(u32, Op), Row>;
+/// What the logs hold of a histogram: a run has as many as it has intervals, and one of fio's fits
+/// a hundredth of the memory of a [`Histogram`].
+#[derive(Default)]
+struct Latencies {
+    count: u64,
+    sum_ns: u128,
+    /// Ascending, those that are not empty.
+    bins: Vec<(usize, u64)>,
+}
+
+impl Latencies {
+    fn add(&mut self, histogram: &Histogram) {
+        self.count += histogram.count();
+        self.sum_ns += histogram.sum_ns();
+        let mut before = 0;
+        for (highest, up_to) in histogram.cumulative() {
+            let (bin, ios) = (bin_of(highest.0), up_to - before);
+            before = up_to;
+            match self.bins.binary_search_by_key(&bin, |&(other, _)| other) {
+                Ok(place) => self.bins[place].1 += ios,
+                Err(place) => self.bins.insert(place, (bin, ios)),
+            }
+        }
+    }
+
+    fn mean_ns(&self) -> f64 {
+        self.sum_ns as f64 / self.count as f64
+    }
+}
+
+/// The rows of a cell on a drive, by interval. The ramp's part of an interval is left out.
+#[derive(Default)]
+struct Rows {
+    rows: BTreeMap<(u32, Op), Row>,
+    ramp_end: Nanos,
+}
+
+/// The logs of a run.
+pub struct FioLogs<'a> {
+    run: &'a Run,
+    /// By place of the cell and drive of the run.
+    rows: HashMap<(usize, usize), Rows>,
+}
 
 /// Writes every cell of a run as logs, named as [`super::export_bench_fio`] does:
 /// `DRIVE/STEP/BLOCK/RW-iodepth-N-numjobs-N_bw.1.log`. `fio-plot -i` takes one of the innermost
 /// folders, and every file whose name begins with `..._clat` for a log of latencies, so the name of
 /// the histograms begins otherwise. Returns the files.
 pub fn export_fio_logs(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, ExportError> {
+    let logs = FioLogs::read(run)?;
     let mut files: Vec<PathBuf> = Vec::new();
-    for cell in &run.cells {
+    for (place, cell) in run.cells.iter().enumerate() {
         for part in &cell.drives {
-            let rows = rows(run, cell, part.drive)?;
-            if rows.is_empty() {
+            let Some(rows) = logs.rows(place, part.drive) else {
                 continue;
-            }
+            };
             let (own, _) = bench_fio_path(cell, &run.manifest.drives[part.drive]);
             let workload = &cell.plan.workload;
             let rw = workload.rw.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
@@ -112,7 +157,7 @@ pub fn export_fio_logs(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, ExportE
                     fs::create_dir_all(parent)
                         .map_err(StoreError::io("create the folder", parent))?;
                 }
-                write_rows(std::slice::from_ref(&rows), log, &path)?;
+                replace_file(&path, |file| write_rows(rows, log, file))?;
                 files.push(path);
             }
         }
@@ -120,115 +165,139 @@ pub fn export_fio_logs(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, ExportE
     Ok(files)
 }
 
-/// Writes one log of cells of one drive, one after the other; an existing file is replaced.
-pub fn write_fio_log(
-    run: &Run,
-    cells: &[&str],
-    log: FioLog,
-    path: &Path,
-) -> Result<(), ExportError> {
-    let named = run.cells.iter().filter(|cell| cells.contains(&cell.plan.id.as_str()));
-    let with_drive = named.filter_map(|cell| Some((cell, cell.drives.first()?.drive)));
-    let rows: Result<Vec<Rows>, ExportError> =
-        with_drive.map(|(cell, drive)| rows(run, cell, drive)).collect();
-    write_rows(&rows?, log, path)
-}
-
-fn write_rows(cells: &[Rows], log: FioLog, path: &Path) -> Result<(), ExportError> {
-    replace_file(path, |file| {
-        for ((_, op), row) in cells.iter().flatten() {
-            let direction = match op {
-                Op::Read => 0,
-                Op::Write => 1,
-                _ => 2,
-            };
-            let ms = (row.end.0 + 500_000) / 1_000_000;
-            let per_second = |amount: f64| (amount / row.seconds()).round();
-            let value = match log {
-                FioLog::Histogram => {
-                    write!(file, "{ms}, {direction}, 0").map_err(output_error)?;
-                    for ios in bins(row.completion()) {
-                        write!(file, ", {ios}").map_err(output_error)?;
-                    }
-                    writeln!(file).map_err(output_error)?;
-                    continue;
-                }
-                FioLog::Bandwidth => per_second(row.bytes as f64 / KIB as f64),
-                FioLog::Iops => per_second(row.ios as f64),
-                // As fio, no line where nothing completed.
-                FioLog::Latency | FioLog::Completion if row.latency.is_empty() => continue,
-                FioLog::Latency => row.latency.mean_ns().round(),
-                FioLog::Completion => row.completion().mean_ns().round(),
-            };
-            writeln!(file, "{ms}, {value:.0}, {direction}, 0, 0").map_err(output_error)?;
-        }
-        Ok(())
-    })
-}
-
-/// The rest of the last interval, in which the I/Os in flight complete, counts as part of the
-/// interval before it (docs/run-folder.md).
-fn rows(run: &Run, cell: &CellRecord, drive: usize) -> Result<Rows, ExportError> {
-    let path = run.path.join(JOURNAL_FILE);
-    let mut reader = JournalReader::open(&path)?;
-    let mut rows = Rows::new();
-    let mut ramp_end = Nanos::ZERO;
-    let part = cell.drives.iter().find(|part| part.drive == drive);
-    let series = part.map_or(&[][..], |part| part.series.as_slice());
-    while let Some(line) = reader.next_line().map_err(StoreError::io("read", &path))? {
-        let LineContent::Entry(entry) = line.content else {
-            continue;
+fn write_rows(rows: &Rows, log: FioLog, file: &mut impl Write) -> Result<(), ExportError> {
+    for ((_, op), row) in &rows.rows {
+        let direction = match op {
+            Op::Read => 0,
+            Op::Write => 1,
+            _ => 2,
         };
-        match *entry {
-            // An earlier attempt does not count.
-            Entry::CellStart { cell: started, .. } if started == cell.plan.id => rows.clear(),
-            Entry::Interval(record) if record.cell == cell.plan.id && record.drive == drive => {
-                let interval = record.interval();
-                if interval.ramp {
-                    ramp_end = ramp_end.max(interval.end);
-                    continue;
-                }
-                for (op, counts) in &interval.ops {
-                    if !matches!(op, Op::Read | Op::Write | Op::Discard) {
-                        continue;
-                    }
-                    let holds = |p: &&assay_store::series::OpSample| {
-                        !p.ramp && p.op == *op && p.start <= interval.start && interval.end <= p.end
-                    };
-                    let within = series.iter().find(holds);
-                    let index = within.map_or(interval.index, |p| p.index);
-                    let row = rows
-                        .entry((index, *op))
-                        .or_insert_with(|| Row { start: interval.start, ..Row::default() });
-                    row.start = row.start.min(interval.start);
-                    row.end = row.end.max(interval.end);
-                    row.ios += counts.ios;
-                    row.bytes += counts.bytes;
-                    row.latency.merge(&counts.latency);
-                    if let Some(service) = &counts.service {
-                        row.service.get_or_insert_default().merge(service);
-                    }
-                }
+        let ms = (row.end.0 + 500_000) / 1_000_000;
+        let per_second = |amount: f64| (amount / row.seconds()).round();
+        let value = match log {
+            FioLog::Histogram => {
+                let line = format!("{ms}, {direction}, 0{}\n", all_bins(&row.completion.bins));
+                file.write_all(line.as_bytes()).map_err(output_error)?;
+                continue;
             }
-            _ => {}
-        }
+            FioLog::Bandwidth => per_second(row.bytes as f64 / KIB as f64),
+            FioLog::Iops => per_second(row.ios as f64),
+            // As fio, no line where nothing completed.
+            FioLog::Latency | FioLog::Completion if row.latency.count == 0 => continue,
+            FioLog::Latency => row.latency.mean_ns().round(),
+            FioLog::Completion => row.completion.mean_ns().round(),
+        };
+        writeln!(file, "{ms}, {value:.0}, {direction}, 0, 0").map_err(output_error)?;
     }
-    rows.retain(|_, row| row.end > row.start);
-    // fio's times begin where the ramp ends.
-    for row in rows.values_mut() {
-        (row.start, row.end) = (row.start - ramp_end, row.end - ramp_end);
-    }
-    Ok(rows)
+    Ok(())
 }
 
-fn bins(histogram: &Histogram) -> Vec<u64> {
-    let mut bins = vec![0; BINS];
-    let mut before = 0;
-    for (highest, up_to) in histogram.cumulative() {
-        bins[bin_of(highest.0)] += up_to - before;
-        before = up_to;
+impl<'a> FioLogs<'a> {
+    /// Reads the journal once, for all cells and drives.
+    pub fn read(run: &'a Run) -> Result<FioLogs<'a>, ExportError> {
+        let path = run.path.join(JOURNAL_FILE);
+        let mut reader = JournalReader::open(&path)?;
+        let ids = run.cells.iter().enumerate();
+        let places: HashMap<&str, usize> =
+            ids.map(|(place, cell)| (cell.plan.id.as_str(), place)).collect();
+        let mut logs = FioLogs { run, rows: HashMap::new() };
+        let mut indices = HashMap::new();
+        while let Some(line) = reader.next_line().map_err(StoreError::io("read", &path))? {
+            let LineContent::Entry(entry) = line.content else {
+                continue;
+            };
+            match *entry {
+                // An earlier attempt does not count.
+                Entry::CellStart { cell: started, .. } => {
+                    let place = places.get(started.as_str());
+                    logs.rows.retain(|(cell, _), _| Some(cell) != place);
+                }
+                Entry::Interval(record) => {
+                    let Some(&place) = places.get(record.cell.as_str()) else {
+                        continue;
+                    };
+                    let key = (place, record.drive);
+                    let read = || indices_of(&run.cells[place], key.1);
+                    let indices = indices.entry(key).or_insert_with(read);
+                    logs.rows.entry(key).or_default().add(&record.interval(), indices);
+                }
+                _ => {}
+            }
+        }
+        for rows in logs.rows.values_mut() {
+            rows.finish();
+        }
+        Ok(logs)
     }
-    bins
+
+    /// None of a cell without an interval.
+    fn rows(&self, place: usize, drive: usize) -> Option<&Rows> {
+        self.rows.get(&(place, drive)).filter(|rows| !rows.rows.is_empty())
+    }
+
+    /// Writes one log of cells, one after the other; an existing file is replaced.
+    pub fn write(&self, cells: &[&str], log: FioLog, path: &Path) -> Result<(), ExportError> {
+        let all = self.run.cells.iter().enumerate();
+        let named = all.filter(|(_, cell)| cells.contains(&cell.plan.id.as_str()));
+        let rows = named.filter_map(|(place, cell)| self.rows(place, cell.drives.first()?.drive));
+        replace_file(path, |file| {
+            for rows in rows {
+                write_rows(rows, log, file)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Of each operation's intervals on a drive, by start: the end and the index.
+type Indices = BTreeMap<(Op, Nanos), (Nanos, u32)>;
+
+fn indices_of(cell: &CellRecord, drive: usize) -> Indices {
+    let parts = cell.drives.iter().filter(|part| part.drive == drive);
+    let samples = parts.flat_map(|part| &part.series).filter(|sample| !sample.ramp);
+    samples.map(|sample| ((sample.op, sample.start), (sample.end, sample.index))).collect()
+}
+
+impl Rows {
+    /// The rest of the last interval, in which the I/Os in flight complete, counts as part of the
+    /// interval before it (docs/run-folder.md).
+    fn add(&mut self, interval: &Interval, indices: &Indices) {
+        if interval.ramp {
+            self.ramp_end = self.ramp_end.max(interval.end);
+            return;
+        }
+        for (op, counts) in &interval.ops {
+            if !matches!(op, Op::Read | Op::Write | Op::Discard) {
+                continue;
+            }
+            let before = indices.range((*op, Nanos::ZERO)..=(*op, interval.start)).next_back();
+            let within = before.filter(|(_, (end, _))| interval.end <= *end);
+            let index = within.map_or(interval.index, |(_, (_, index))| *index);
+            let begin = || Row { start: interval.start, ..Row::default() };
+            self.rows.entry((index, *op)).or_insert_with(begin).add(interval, counts);
+        }
+    }
+
+    fn finish(&mut self) {
+        self.rows.retain(|_, row| row.end > row.start);
+        // fio's times begin where the ramp ends.
+        for row in self.rows.values_mut() {
+            (row.start, row.end) = (row.start - self.ramp_end, row.end - self.ramp_end);
+        }
+    }
+}
+
+/// Each with a comma before it.
+fn all_bins(occupied: &[(usize, u64)]) -> String {
+    const EMPTY: &str = ", 0";
+    let mut text = String::with_capacity(BINS * EMPTY.len());
+    let mut next = 0;
+    for &(bin, ios) in occupied {
+        text.push_str(&EMPTY.repeat(bin - next));
+        text.push_str(&format!(", {ios}"));
+        next = bin + 1;
+    }
+    text + &EMPTY.repeat(BINS - next)
 }
 
 /// `plat_val_to_idx` in fio's stat.c: exact below 128 ns, 64 bins for each power of two above.

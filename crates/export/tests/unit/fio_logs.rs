@@ -30,8 +30,15 @@ fn every_completion_is_in_a_bin() {
     for ns in [5, 5, 700, 80_000, 9_000_000, 30_000_000_000] {
         histogram.record(Nanos(ns));
     }
-    let bins = bins(&histogram);
+    // A histogram that comes in parts has the bins of the whole.
+    let mut latencies = Latencies::default();
+    latencies.add(&histogram);
+    latencies.add(&histogram);
+    assert_eq!((latencies.count, latencies.mean_ns()), (12, histogram.mean_ns()));
+    let text = all_bins(&latencies.bins);
+    let bins: Vec<u64> = text.split(", ").skip(1).map(|ios| ios.parse().unwrap()).collect();
     assert_eq!(bins.len(), 1856);
-    assert_eq!(bins.iter().sum::<u64>(), 6);
-    assert_eq!(bins[5], 2);
+    assert_eq!(bins.iter().sum::<u64>(), 12);
+    assert_eq!(bins[5], 4);
+    assert_eq!(all_bins(&[]), ", 0".repeat(1856));
 }

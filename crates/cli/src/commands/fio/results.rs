@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use assay_device::identity::DriveInfo;
 use assay_export::fio::{FioGroup, FioOutput, FioRun, write_fio_output};
-use assay_export::fio_logs::{FioLog, write_fio_log};
+use assay_export::fio_logs::{FioLog, FioLogs};
 use assay_fio_job::job::{Limits, LogKind};
 use assay_fio_job::line::Format;
 use assay_fio_job::{CommandLine, FioJob};
@@ -136,9 +136,14 @@ pub(super) fn log_files(jobs: &[FioJob]) -> Vec<(PathBuf, FioLog, Vec<usize>)> {
 
 /// Returns the files.
 fn write_logs(run: &Run, cells: &[CellRecord], jobs: &[FioJob]) -> anyhow::Result<Vec<PathBuf>> {
-    let written = log_files(jobs).into_iter().map(|(path, log, numbers)| {
+    let files = log_files(jobs);
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let logs = FioLogs::read(run)?;
+    let written = files.into_iter().map(|(path, log, numbers)| {
         let cells = numbers.iter().map(|&number| cells[number].plan.id.as_str());
-        write_fio_log(run, &cells.collect::<Vec<_>>(), log, &path)?;
+        logs.write(&cells.collect::<Vec<_>>(), log, &path)?;
         Ok(path)
     });
     written.collect()
