@@ -164,11 +164,11 @@ impl Host for NvmeTcpHost {
         let initiator = &mut self.queue.initiator;
         match op {
             Op::Read => {
-                let entry = nvm::Read::of(1, lba, blocks).entry();
+                let entry = nvm::Read::for_blocks(1, lba, blocks).entry();
                 initiator.submit(entry, Payload::FromController(BLOCK_BYTES))
             }
             Op::Write(bytes) => {
-                let entry = nvm::Write::of(1, lba, blocks).entry();
+                let entry = nvm::Write::for_blocks(1, lba, blocks).entry();
                 let data = self.data[..bytes].to_vec();
                 let in_capsule = bytes <= IN_CAPSULE_BYTES;
                 initiator.submit(

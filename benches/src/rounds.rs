@@ -15,7 +15,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Spread {
+    pub fn new(values: impl IntoIterator<Item = f64>) -> Spread {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);
         let (Some(&min), Some(&max)) = (values.first(), values.last()) else {
@@ -39,14 +39,14 @@ pub struct Series {
 
 impl Series {
     pub fn spread(&self, figure: impl Fn(&Sample) -> f64) -> Spread {
-        Spread::of(self.samples.iter().map(figure))
+        Spread::new(self.samples.iter().map(figure))
     }
 
     /// This series' figure divided by another's, round by round: what disturbed a round disturbed
     /// both.
     pub fn ratio(&self, to: &Series, figure: impl Fn(&Sample) -> f64) -> Spread {
         let pairs = self.samples.iter().zip(&to.samples);
-        Spread::of(pairs.map(|(a, b)| figure(a) / figure(b).max(f64::MIN_POSITIVE)))
+        Spread::new(pairs.map(|(a, b)| figure(a) / figure(b).max(f64::MIN_POSITIVE)))
     }
 }
 
@@ -95,7 +95,7 @@ pub fn cpu_s() -> f64 {
 pub fn start_up_s(bench: &Bench, short: &Variant) -> Result<f64> {
     let cost = |_| Ok(short.outcome(&bench.runner)?.cpu_s());
     let costs = bench.repeat("start-up", bench.rounds(), cost)?;
-    Ok(Spread::of(costs).median)
+    Ok(Spread::new(costs).median)
 }
 
 /// The series of assay and of fio with the greatest median of a figure, among those that match.

@@ -139,7 +139,7 @@ fn compare(bench: &Bench, case: &Case, section: &mut Section, table: &mut Table)
     let all = take_turns(bench, &case.name, vec![case.assay.clone(), fio(), fio()])?;
     // Both runs of fio.
     let fio = |figure: &dyn Fn(&Sample) -> f64| {
-        Spread::of(all[1..].iter().flat_map(|series| &series.samples).map(figure))
+        Spread::new(all[1..].iter().flat_map(|series| &series.samples).map(figure))
     };
     let figures: [(_, Figure, _, _); 3] = [
         ("thousand IOPS", |s| s.iops / 1e3, IOPS_WITHIN, 2),
@@ -156,7 +156,7 @@ fn compare(bench: &Bench, case: &Case, section: &mut Section, table: &mut Table)
         let references = pairs.map(|(a, b)| (figure(a) + figure(b)) / 2.0);
         let rounds = all[0].samples.iter().zip(references);
         let ratio = rounds.map(|(ours, fio)| figure(ours) / fio.max(f64::MIN_POSITIVE));
-        let ratio = Spread::of(ratio);
+        let ratio = Spread::new(ratio);
         let again = all[2].ratio(&all[1], figure);
         table.row([
             &case.name,

@@ -107,7 +107,7 @@ impl PolledDriver {
     }
 
     fn put(&mut self, cid: u16, offset_bytes: u64) -> Result<()> {
-        let mut entry = Read::of(1, offset_bytes / 512, (BLOCK / 512) as u32).entry();
+        let mut entry = Read::for_blocks(1, offset_bytes / 512, (BLOCK / 512) as u32).entry();
         entry.set_cid(cid).set_prps(DATA + u64::from(cid) * BLOCK, 0);
         let at = IO_SQ + u64::from(self.tail) * 64;
         self.memory.write(at, entry.as_bytes())?;
@@ -201,8 +201,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
                 );
                 Ok(())
             })?;
-            let share = Spread::of(controllers.iter().zip(&drives).map(|(a, b)| a / b));
-            let (drives, controllers) = (Spread::of(drives), Spread::of(controllers));
+            let share = Spread::new(controllers.iter().zip(&drives).map(|(a, b)| a / b));
+            let (drives, controllers) = (Spread::new(drives), Spread::new(controllers));
             if depth > 1 {
                 least = least.min(controllers.median);
             }

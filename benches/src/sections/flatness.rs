@@ -141,7 +141,7 @@ fn drives(bench: &Bench, section: &mut Section) -> Result<()> {
         }
         Ok(())
     })?;
-    let costs: Vec<Spread> = found.into_iter().map(Spread::of).collect();
+    let costs: Vec<Spread> = found.into_iter().map(Spread::new).collect();
     let mut table = Table::new(&["", "ns of CPU per I/O"]);
     for (count, cost) in counts.into_iter().zip(&costs) {
         table.row([&format!("{count} drives at once"), &cost.show(1)]);

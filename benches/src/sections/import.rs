@@ -58,8 +58,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         let printed = bench.runner.run(python3, &["-c", PARSE, &names])?.stdout;
         python.push(printed.trim().parse::<f64>().context("what Python printed")?);
     }
-    let ratio = Spread::of(own.iter().zip(&python).map(|(own, python)| python / own));
-    let [own, python, memory] = [own, python, memory].map(Spread::of);
+    let ratio = Spread::new(own.iter().zip(&python).map(|(own, python)| python / own));
+    let [own, python, memory] = [own, python, memory].map(Spread::new);
     let mut table = Table::new(&["", "s", "MB/s", "MiB"]);
     let rate = |s: &Spread| format!("{:.0}", megabytes / s.median);
     table.row([&"assay import", &own.show(2), &rate(&own), &memory.show(0)]);

@@ -149,7 +149,7 @@ fn count_of(bench: &Bench, root: &Path, files: &str, count: usize) -> Result<Opt
         anyhow::ensure!(found == count.to_string(), "{found} runs in {files}");
         Ok(seconds.parse::<f64>()?)
     })?;
-    Ok(Some(Spread::of(times)))
+    Ok(Some(Spread::new(times)))
 }
 
 /// Number and size of the files below a folder.

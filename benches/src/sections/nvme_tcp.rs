@@ -80,7 +80,7 @@ impl Row<'_> {
     }
 
     fn spread(&self, figure: Figure) -> Spread {
-        Spread::of(self.samples.iter().map(figure))
+        Spread::new(self.samples.iter().map(figure))
     }
 }
 
@@ -145,7 +145,7 @@ fn goals(section: &mut Section, rows: &[Row<'_>]) -> Result<()> {
     };
     let (this, fio) = ("this program", "fio");
     let pairs = find(SHARED, OURS, this)?.iter().zip(find(SHARED, OURS_NBD, this)?);
-    let beyond_us = Spread::of(pairs.map(|(nvme, nbd)| (nvme.p50_ns - nbd.p50_ns) / 1e3));
+    let beyond_us = Spread::new(pairs.map(|(nvme, nbd)| (nvme.p50_ns - nbd.p50_ns) / 1e3));
     section.goal(
         format!("{SHARED}: median latency at most {GOAL_BEYOND_US:.0} us above NBD over TCP"),
         format!("{} us", beyond_us.show(1)),
@@ -159,7 +159,7 @@ fn goals(section: &mut Section, rows: &[Row<'_>]) -> Result<()> {
         ("one connection, with four", find(FOUR, OURS, this)?, deep, GOAL_CONNECTIONS),
     ] {
         let pairs = one.iter().zip(other);
-        let ratio = Spread::of(pairs.map(|(one, other)| one.iops / other.iops.max(1.0)));
+        let ratio = Spread::new(pairs.map(|(one, other)| one.iops / other.iops.max(1.0)));
         section.goal(
             format!("{DEEP}: at least {least:.1} times {title}"),
             format!("{} x", ratio.show(2)),

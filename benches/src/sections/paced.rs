@@ -168,7 +168,7 @@ pub fn paced(bench: &Bench, section: &mut Section, front: Front) -> Result<()> {
     let mut worst: [f64; 3] = [0.0; 3];
     for ((profile, depth), samples) in DRIVES.into_iter().zip(&rounds) {
         let title = format!("{profile}, depth {depth}");
-        let spread = |of: &dyn Fn(&Paced) -> f64| Spread::of(samples.iter().map(of));
+        let spread = |of: &dyn Fn(&Paced) -> f64| Spread::new(samples.iter().map(of));
         let us = |of: &dyn Fn(&Paced) -> f64| spread(&|s| of(s) / 1e3).show(1);
         overheads.row([
             &title,

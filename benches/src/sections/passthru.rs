@@ -68,7 +68,7 @@ fn within(bench: &Bench, mut guest: Guest, section: &mut Section) -> Result<()> 
     let mut start_up_s = |short: Variant| {
         // Too short for an I/O, under emulation: the cost is what counts.
         let cost = |_| Ok(guest.run(&short.command())?.cpu_s());
-        anyhow::Ok(Spread::of(bench.repeat("start-up in a guest", bench.rounds(), cost)?).median)
+        anyhow::Ok(Spread::new(bench.repeat("start-up in a guest", bench.rounds(), cost)?).median)
     };
     let idle = [start_up_s(assay("assay", "", 1))?, start_up_s(fio("fio plain", "", 1))?];
     let mut variants = variants(bench.span_ms(5_000));

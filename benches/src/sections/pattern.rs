@@ -74,8 +74,8 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         })?;
         let works = ["copy", "make", "check", "make by chunks", "check by chunks"];
         for (work, series) in works.iter().zip(&rates) {
-            let of_copy = Spread::of(series.iter().zip(&rates[0]).map(|(a, b)| a / b));
-            let rate = Spread::of(series.iter().copied());
+            let of_copy = Spread::new(series.iter().zip(&rates[0]).map(|(a, b)| a / b));
+            let rate = Spread::new(series.iter().copied());
             table.row([&label, work, &rate.show(2), &of_copy.show(2)]);
             if bytes == SIZES[0].1 && ["make", "check"].contains(work) {
                 section.goal(

@@ -143,7 +143,7 @@ fn drawn(bench: &Bench, folder: &Path, (goal_ms, section): (f64, &mut Section)) 
         drawn_at.push(attribute(&dom, "data-drawn-at-ms").unwrap_or(f64::NAN));
         Ok(())
     })?;
-    let (drawing, drawn_at) = (Spread::of(drawing), Spread::of(drawn_at));
+    let (drawing, drawn_at) = (Spread::new(drawing), Spread::new(drawn_at));
     let mut table = Table::new(&["charts", "drawing, ms", "from opening to the last chart, ms"]);
     table.row([&charts, &drawing.show(0), &drawn_at.show(0)]);
     section.tables.push(table);

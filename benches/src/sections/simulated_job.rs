@@ -62,12 +62,12 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         fio_command = fio.command();
         Ok(())
     })?;
-    let whole = Spread::of(rates.whole);
+    let whole = Spread::new(rates.whole);
     let mut table = Table::new(&["", "million I/Os per processor-second"]);
     for (label, rate) in [
         ("assay job", whole),
-        ("model alone", Spread::of(rates.model)),
-        ("fio, null engine", Spread::of(rates.fio)),
+        ("model alone", Spread::new(rates.model)),
+        ("fio, null engine", Spread::new(rates.fio)),
     ] {
         table.row([&label, &rate.show(2)]);
     }
@@ -77,7 +77,7 @@ pub fn measure(bench: &Bench) -> Result<Section> {
         format!(
             "{} M/s, {} % of the model's own rate",
             whole.show(2),
-            Spread::of(rates.shares).show(0)
+            Spread::new(rates.shares).show(0)
         ),
         whole.median >= GOAL,
     );

@@ -184,7 +184,7 @@ fn reads(bench: &Bench, section: &mut Section) -> Result<()> {
             hash = cost.hash;
             Ok(cost.millions_per_s(load))
         })?;
-        let rate = Spread::of(rates);
+        let rate = Spread::new(rates);
         table.row([&label, &rate.show(2), &format!("{hash:016x}")]);
         if factor == 1 {
             least = least.min(rate.median);
@@ -208,7 +208,7 @@ fn writes(bench: &Bench, section: &mut Section) -> Result<()> {
         let load = Load::random(Op::Write, QUEUE_DEPTH, commands(bench, 10_000_000));
         Ok(run(bench, &mut drive, load, Nanos::ZERO)?.millions_per_s(load))
     })?;
-    let fresh = Spread::of(fresh);
+    let fresh = Spread::new(fresh);
     section.goal(
         "4 M random writes/s on a fresh 256 GB drive",
         format!("{} M/s", fresh.show(2)),
@@ -244,7 +244,7 @@ fn writes(bench: &Bench, section: &mut Section) -> Result<()> {
         now = cost.end;
         Ok(())
     })?;
-    let programs = Spread::of(programs);
+    let programs = Spread::new(programs);
     section.goal(
         "25 M page programs/s in steady state",
         format!("{} M/s", programs.show(1)),
@@ -262,8 +262,8 @@ fn writes(bench: &Bench, section: &mut Section) -> Result<()> {
     for (label, rate) in [
         ("random writes, fresh", fresh),
         ("page programs, steady state", programs),
-        (&host_writes, Spread::of(host)),
-        ("random reads, steady state", Spread::of(after)),
+        (&host_writes, Spread::new(host)),
+        ("random reads, steady state", Spread::new(after)),
     ] {
         table.row([&label, &rate.show(2)]);
     }
@@ -305,7 +305,7 @@ fn fill(bench: &Bench, section: &mut Section) -> Result<()> {
             let cost = run(bench, &mut drive, Load::fill(bytes), Nanos::ZERO)?;
             Ok(cost.cpu_s * 1000.0 * GB as f64 / bytes as f64)
         })?;
-        let span = Spread::of(spans);
+        let span = Spread::new(spans);
         worst = worst.max(span.median);
         table.row([&format!("{name}, {factor} times"), &span.show(2)]);
     }
@@ -354,7 +354,7 @@ fn growth(bench: &Bench, section: &mut Section) -> Result<()> {
                 let mut drive = scaled(SCALED, 1, InitialState::Filled)?;
                 Ok(run(bench, &mut drive, load, Nanos::ZERO)?.ns_each(load))
             })?;
-            anyhow::Ok(Spread::of(costs).show(0))
+            anyhow::Ok(Spread::new(costs).show(0))
         };
         table.row([&depth, &cost(Op::Read)?, &cost(Op::Write)?]);
     }
@@ -382,7 +382,7 @@ fn growth(bench: &Bench, section: &mut Section) -> Result<()> {
             }
             Ok(())
         })?;
-        let [filled, write, after] = costs.map(|costs| Spread::of(costs).show(0));
+        let [filled, write, after] = costs.map(|costs| Spread::new(costs).show(0));
         table.row([&format!("{gb} GB"), &filled, &write, &after]);
     }
     section.tables.push(table);

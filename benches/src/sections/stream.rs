@@ -178,8 +178,8 @@ fn memory(bench: &Bench, section: &mut Section) -> Result<()> {
         Ok(bench.runner.run_assay(&command)?.max_rss_bytes as f64)
     };
     let both = bench.repeat("memory", bench.rounds(), |_| Ok((rss(1)?, rss(64)?)))?;
-    let short = Spread::of(both.iter().map(|&(short, _)| short)).median;
-    let long = Spread::of(both.iter().map(|&(_, long)| long)).median;
+    let short = Spread::new(both.iter().map(|&(short, _)| short)).median;
+    let long = Spread::new(both.iter().map(|&(_, long)| long)).median;
     section.goal(
         "a stream of 64 GiB needs no more memory than one of 1 GiB (within 1 MiB)",
         format!("{:.1} and {:.1} MiB resident", long / 1048576.0, short / 1048576.0),

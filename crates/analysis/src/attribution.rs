@@ -155,7 +155,7 @@ pub fn phases(observed: &ObservedCell) -> Vec<RatePhase> {
     let phase = |span: CauseSpan| {
         let intervals = &observed.intervals[span.from..span.to];
         let (first, last) = (intervals.first()?, intervals.last()?);
-        let mean = |rate| RateSum::of(intervals, rate).mean().unwrap_or(0.0);
+        let mean = |rate| RateSum::new(intervals, rate).mean().unwrap_or(0.0);
         Some(RatePhase {
             from_s: first.sample.start_s(),
             to_s: last.sample.end_s(),
@@ -182,7 +182,7 @@ struct RateSum {
 }
 
 impl RateSum {
-    fn of<'a>(
+    fn new<'a>(
         intervals: impl IntoIterator<Item = &'a ObservedInterval>,
         rate: fn(&IntervalSample) -> f64,
     ) -> RateSum {

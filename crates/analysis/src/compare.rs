@@ -281,7 +281,7 @@ fn pair(
     let sides = [&groups[baseline], &groups[other]];
     let mut members = sides.iter().flat_map(|side| &side.members);
     let order_known = members.all(|(run, _)| runs[*run].manifest.imported.is_none());
-    let [a, b] = sides.map(|side| Side::of(runs, side, order_known));
+    let [a, b] = sides.map(|side| Side::new(runs, side, order_known));
     let (keys_of_a, keys_of_b) = (a.keys(), b.keys());
     let mut workloads = Vec::new();
     for (key, plan) in keys_of_a.iter().filter(|(key, _)| b.has(key)) {

@@ -38,7 +38,7 @@ pub struct HealthReading {
 }
 
 impl HealthReading {
-    fn of(record: &TelemetryRecord) -> HealthReading {
+    fn new(record: &TelemetryRecord) -> HealthReading {
         HealthReading {
             used_pct: record.percentage_used.map(u64::from),
             spare_pct: record.available_spare_pct.map(u64::from),
@@ -162,8 +162,8 @@ fn point(run: &Run, position: usize, index: usize) -> Option<HealthPoint> {
     // Without a health log there is at most a temperature.
     let mut readings =
         parts.flat_map(|part| &part.telemetry).filter(|reading| reading.percentage_used.is_some());
-    let first = HealthReading::of(readings.next()?);
-    let last = readings.next_back().map_or(first, HealthReading::of);
+    let first = HealthReading::new(readings.next()?);
+    let last = readings.next_back().map_or(first, HealthReading::new);
     Some(HealthPoint {
         run: position,
         date: date.to_owned(),

@@ -11,7 +11,7 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    pub fn of(drive: &DriveRecord) -> Option<Link> {
+    pub fn new(drive: &DriveRecord) -> Option<Link> {
         if drive.details.get("transport").is_some_and(|t| t == "sata") {
             return Some(Link::Sata);
         }

@@ -277,7 +277,7 @@ impl Ranked<'_> {
         let same: Vec<f64> = same.map(|(_, value)| *value).collect();
         let (low, high) =
             (same.iter().copied().reduce(f64::min), same.iter().copied().reduce(f64::max));
-        let class = Link::of(self.record).and_then(|link| {
+        let class = Link::new(self.record).and_then(|link| {
             let member = |drive: &PublicDrive| drive.class().is_some_and(|of| link.includes(of));
             let members = standings.iter().filter(|(drive, _)| member(drive));
             let values: Vec<f64> = members.map(|(_, value)| *value).collect();

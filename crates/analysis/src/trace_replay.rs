@@ -70,7 +70,8 @@ fn phase_figures(phase: &TracePhaseRecord, telemetry: &[TelemetryRecord]) -> Tra
     let counts = |op: Op| phase.ops.iter().find(|record| record.op == op);
     let summary = |op: Op| {
         let counts = counts(op).map(|record| &record.counts);
-        counts.map_or_else(OpSummary::default, |counts: &OpInterval| OpSummary::of(counts, elapsed))
+        counts
+            .map_or_else(OpSummary::default, |counts: &OpInterval| OpSummary::new(counts, elapsed))
     };
     let [read, write, discard, flush] = [Op::Read, Op::Write, Op::Discard, Op::Flush].map(summary);
     let bytes = read.bytes + write.bytes;

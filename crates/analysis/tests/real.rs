@@ -80,7 +80,7 @@ fn watch(path: &str, serial: Option<&str>, rw: &str, bs: &str, iodepth: u32) -> 
             ios: counts.ios,
             bytes: counts.bytes,
             errors: counts.errors,
-            latency: LatencySummary::of(&counts.latency),
+            latency: LatencySummary::new(&counts.latency),
         })
     });
     let part = CellDrive {

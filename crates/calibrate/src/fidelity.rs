@@ -43,7 +43,7 @@ pub fn compare(
 pub fn table(all: &[ProfileComparison]) -> String {
     let mut out = format!("{FIDELITY_HEADING}\n");
     for one in all {
-        let summary = ErrorSummary::of(&one.residuals.0);
+        let summary = ErrorSummary::new(&one.residuals.0);
         out.push_str(&format!(
             "{},{},{},{:.1},{:.1}\n",
             one.name, summary.count, summary.met, summary.median_pct, summary.worst_pct

@@ -55,7 +55,7 @@ impl FigureKind {
         }
     }
 
-    pub fn of(measurement: &Measurement) -> FigureKind {
+    pub fn from_measurement(measurement: &Measurement) -> FigureKind {
         use FigureKind::{
             LatencyPercentile, RandomRead, RandomWrite, SequentialWrite, Temperature, Throttling,
         };

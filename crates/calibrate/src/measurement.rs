@@ -27,7 +27,7 @@ impl Measurement {
             procedure: Procedure::Steady(workload),
             metric,
             value: 1.0,
-            tolerance: Tolerance::of(metric),
+            tolerance: Tolerance::for_metric(metric),
             source: source.to_owned(),
             role: Role::HeldOut,
         }
@@ -81,7 +81,7 @@ pub enum Tolerance {
 
 impl Tolerance {
     /// 2 C, 25 % of a duration or 99.999th percentile, 10 % of anything else.
-    pub fn of(metric: ReferenceMetric) -> Tolerance {
+    pub fn for_metric(metric: ReferenceMetric) -> Tolerance {
         match metric {
             ReferenceMetric::Celsius => Tolerance::Absolute(2.0),
             ReferenceMetric::Seconds | ReferenceMetric::P99_999Us => Tolerance::Relative(0.25),

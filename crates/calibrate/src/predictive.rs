@@ -60,11 +60,11 @@ impl Situation {
     }
 
     /// The situation of a figure with `in_flight` I/Os after a fit to `figures`.
-    fn of(figures: &[Measurement], kind: FigureKind, in_flight: u32) -> Situation {
+    fn new(figures: &[Measurement], kind: FigureKind, in_flight: u32) -> Situation {
         if figures.is_empty() {
             return Situation::FactsOnly;
         }
-        let mut known = figures.iter().filter(|m| FigureKind::of(m) == kind);
+        let mut known = figures.iter().filter(|m| FigureKind::from_measurement(m) == kind);
         let Some(first) = known.next() else {
             return Situation::OtherKinds;
         };
@@ -136,12 +136,12 @@ pub fn of_profile(
             out.push((None, interval));
             continue;
         }
-        let of_kind = figures.iter().filter(|m| FigureKind::of(m) == kind);
+        let of_kind = figures.iter().filter(|m| FigureKind::from_measurement(m) == kind);
         let mut depths: Vec<u32> = of_kind.filter_map(in_flight).collect();
         depths.sort_unstable();
         depths.dedup();
         // No workload has 0 in flight: a number that no figure has.
-        let situation = |depth| match Situation::of(&figures, kind, depth) {
+        let situation = |depth| match Situation::new(&figures, kind, depth) {
             Situation::AnotherBlock | Situation::AnotherDepth if altered => Situation::OtherKinds,
             other => other,
         };

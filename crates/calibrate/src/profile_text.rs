@@ -31,18 +31,19 @@ pub(crate) struct Numbers {
 }
 
 pub(crate) fn numbers_of(entry: &dyn TableLike, key: &str) -> Option<Numbers> {
-    Numbers::of(entry.get(key)?.as_value()?)
+    Numbers::from_value(entry.get(key)?.as_value()?)
 }
 
 impl Numbers {
     /// `None` for an empty list or anything other than numbers; nested lists are flattened.
-    pub(crate) fn of(value: &Value) -> Option<Numbers> {
+    pub(crate) fn from_value(value: &Value) -> Option<Numbers> {
         let one = |value, whole| Numbers { values: vec![value], whole, list: false };
         match value {
             Value::Integer(n) => Some(one(*n.value() as f64, true)),
             Value::Float(n) => Some(one(*n.value(), false)),
             Value::Array(list) => {
-                let all: Vec<Numbers> = list.iter().map(Numbers::of).collect::<Option<_>>()?;
+                let all: Vec<Numbers> =
+                    list.iter().map(Numbers::from_value).collect::<Option<_>>()?;
                 (!all.is_empty()).then(|| Numbers {
                     whole: all.iter().all(|n| n.whole),
                     values: all.into_iter().flat_map(|n| n.values).collect(),
@@ -117,7 +118,7 @@ pub(crate) fn in_notation(path: &str, value: &toml::Value) -> Result<Value, Cali
         text.parse::<Value>().map_err(bad)
     };
     let value = parsed(&value.to_string())?;
-    match Numbers::of(&value) {
+    match Numbers::from_value(&value) {
         Some(numbers) => parsed(&numbers.text()),
         None => Ok(value),
     }

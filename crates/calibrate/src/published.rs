@@ -76,7 +76,7 @@ fn measurement(
         procedure,
         metric,
         value,
-        tolerance: Tolerance::of(metric),
+        tolerance: Tolerance::for_metric(metric),
         source: source.to_owned(),
         role: Role::Target,
     }

@@ -229,7 +229,7 @@ impl Population {
         let hardware = Hardware::embedded()?;
         let mut drives = Vec::new();
         for name in Profile::names() {
-            let drive = DriveReads::of(&hardware, name, &published(name)?);
+            let drive = DriveReads::new(&hardware, name, &published(name)?);
             if drive.known.len() >= LEAST_CELLS {
                 drives.push(drive);
             }

@@ -42,7 +42,7 @@ pub struct ErrorSummary {
 }
 
 impl ErrorSummary {
-    pub fn of<'a>(residuals: impl IntoIterator<Item = &'a Residual>) -> ErrorSummary {
+    pub fn new<'a>(residuals: impl IntoIterator<Item = &'a Residual>) -> ErrorSummary {
         let (mut sizes, mut count, mut met) = (Vec::new(), 0, 0);
         for residual in residuals {
             count += 1;
@@ -73,7 +73,7 @@ impl Residuals {
     }
 
     pub fn summary(&self, role: Role) -> ErrorSummary {
-        ErrorSummary::of(self.with_role(role))
+        ErrorSummary::new(self.with_role(role))
     }
 
     /// Columns: `role,measurement,measured,simulated,unit,error,error_unit,within`.

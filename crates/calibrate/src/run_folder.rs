@@ -135,7 +135,7 @@ fn figures(
                 value,
                 tolerance: match metric {
                     ReferenceMetric::P99Us => Tolerance::Relative(P99_TOLERANCE),
-                    _ => Tolerance::of(metric),
+                    _ => Tolerance::for_metric(metric),
                 },
                 source: format!("{run_id}, {}", cell.plan.id),
                 role: Role::Target,

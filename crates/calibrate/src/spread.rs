@@ -30,7 +30,7 @@ pub fn spreads(residuals: &Residuals, parameters: usize) -> BTreeMap<FigureKind,
     }
     let taken = targets.len() as f64 / free as f64;
     let of_kind = |kind| {
-        let mine = targets.iter().filter(|r| FigureKind::of(&r.measurement) == kind);
+        let mine = targets.iter().filter(|r| FigureKind::from_measurement(&r.measurement) == kind);
         let ratios = mine.filter_map(|r| Some((r.simulated? / r.measurement.value).ln()));
         let squares: Vec<f64> = ratios.filter(|l| l.is_finite()).map(|l| l * l).collect();
         let mean = squares.iter().sum::<f64>() / squares.len() as f64;

@@ -235,7 +235,7 @@ pub fn load(path: &Path) -> Result<Vec<Measurement>, CalibrateError> {
 /// | `ios` | as many as needed | I/Os measured from idle on, if not in steady state |
 /// | `metric` | `mib_per_s` | a name of a [`ReferenceMetric`] |
 /// | `value` | | the figure |
-/// | `tolerance` | [`Tolerance::of`] | per cent, or kelvin for temperatures |
+/// | `tolerance` | [`Tolerance::for_metric`] | per cent, or kelvin for temperatures |
 /// | `role` | `target` | or `held_out`: not fitted to, a prediction |
 /// | `source` | the file's name | who measured it |
 ///
@@ -277,7 +277,7 @@ fn measurement(row: &CsvRow) -> Result<Measurement, CalibrateError> {
         return Err(row.error("metric", what));
     }
     let tolerance = match row.optional("tolerance")? {
-        None => Tolerance::of(metric),
+        None => Tolerance::for_metric(metric),
         Some(kelvin) if metric == Celsius => Tolerance::Absolute(kelvin),
         Some(percent) => Tolerance::Relative(percent / 100.0),
     };

@@ -45,7 +45,7 @@ pub enum CommandOutcome {
 
 impl CommandOutcome {
     /// A failure prevails over an interruption.
-    pub fn of(failed: bool, interrupted: bool) -> CommandOutcome {
+    pub fn from_flags(failed: bool, interrupted: bool) -> CommandOutcome {
         match (failed, interrupted) {
             (true, _) => CommandOutcome::DriveFailed,
             (false, true) => CommandOutcome::Interrupted,

@@ -116,11 +116,11 @@ fn workload(m: &Measurement) -> Option<ReferenceWorkload> {
 }
 
 fn is_random(m: &Measurement) -> bool {
-    workload(m).is_some() && Cell::of(m).is_some()
+    workload(m).is_some() && Cell::new(m).is_some()
 }
 
 fn is_sequential(m: &Measurement) -> bool {
-    workload(m).is_some() && FigureKind::of(m) == FigureKind::SequentialRead
+    workload(m).is_some() && FigureKind::from_measurement(m) == FigureKind::SequentialRead
 }
 
 impl Study {
@@ -143,7 +143,7 @@ impl Study {
     }
 
     fn reads(&self, name: &str, figures: &[Measurement]) -> DriveReads {
-        DriveReads::of(&self.hardware, name, figures)
+        DriveReads::new(&self.hardware, name, figures)
     }
 
     /// All predictions of a drive's figures, each without the figures that its fold leaves out.
@@ -184,12 +184,12 @@ impl Study {
     ) -> Vec<Scored> {
         let own = self.reads(name, known);
         let curve = asked.iter().map(|m| {
-            let found = population.predict(&own, &[Cell::of(m)?]);
-            Some(in_mib_per_s(found[0], Cell::of(m)?))
+            let found = population.predict(&own, &[Cell::new(m)?]);
+            Some(in_mib_per_s(found[0], Cell::new(m)?))
         });
         let curve: Vec<Option<LogRate>> = curve.collect();
         let most = |m| {
-            let cell = Cell::of(m)?;
+            let cell = Cell::new(m)?;
             Some((population.likeliest(&own, &cell) * cell.block_bytes / MIB as f64).ln())
         };
         let simulated = self.simulate(name, population, known, asked).into_iter();
@@ -205,7 +205,7 @@ impl Study {
             Some(Scored {
                 fold: fold.to_owned(),
                 drive: name.to_owned(),
-                kind: FigureKind::of(m),
+                kind: FigureKind::from_measurement(m),
                 key: m.key(),
                 unit: m.metric.unit().to_owned(),
                 situation,
@@ -236,7 +236,7 @@ impl Study {
         let anchors = unseen.map(|&(threads, bytes)| {
             let read = ReferenceWorkload::read(AccessPattern::Random, threads, bytes);
             let mut anchor = Measurement::to_simulate(read, "data sheet");
-            let cell = Cell::of(&anchor).expect("a random read");
+            let cell = Cell::new(&anchor).expect("a random read");
             let rate = population.predict(&self.reads(name, &[]), &[cell])[0];
             let rate = in_mib_per_s(rate, cell);
             anchor.value = rate.centre.exp();
@@ -254,11 +254,11 @@ impl Study {
         let mut found = simulation.predict(&[known, asked].concat());
         let rest = found.split_off(known.len());
         let lack = |(m, simulated): (&Measurement, &Option<f64>)| {
-            Some((Cell::of(m)?, on_scale(m, m.value) - (*simulated)?))
+            Some((Cell::new(m)?, on_scale(m, m.value) - (*simulated)?))
         };
         let lacks: Vec<(Cell, f64)> = known.iter().zip(&found).filter_map(lack).collect();
         let correct = |(m, simulated): (&Measurement, Option<f64>)| {
-            let lack = Cell::of(m).map_or(0.0, |cell| population.lacking(&lacks, &cell));
+            let lack = Cell::new(m).map_or(0.0, |cell| population.lacking(&lacks, &cell));
             Some(simulated? + lack)
         };
         asked.iter().zip(rest).map(correct).collect()
@@ -266,8 +266,8 @@ impl Study {
 
     /// 0.8 times what the data sheet allows.
     fn data_sheet(&self, name: &str, m: &Measurement) -> Option<f64> {
-        let rated = self.hardware.drive(name).and_then(Rated::of)?;
-        let bytes = match Cell::of(m) {
+        let rated = self.hardware.drive(name).and_then(Rated::new)?;
+        let bytes = match Cell::new(m) {
             Some(cell) => rated.most(&cell) * cell.block_bytes,
             None => rated.sequential_bytes_per_s,
         };

@@ -55,7 +55,7 @@ fn measured() -> Vec<Measurement> {
             let rate = Measurement::to_simulate(random(threads, depth, kib), "truth");
             for (metric, tolerance) in [
                 (ReferenceMetric::MibPerS, rate.tolerance),
-                (ReferenceMetric::MedianUs, Tolerance::of(ReferenceMetric::MedianUs)),
+                (ReferenceMetric::MedianUs, Tolerance::for_metric(ReferenceMetric::MedianUs)),
                 (ReferenceMetric::P99Us, Tolerance::Relative(P99_TOLERANCE)),
             ] {
                 out.push(Measurement { metric, tolerance, role: Role::Target, ..rate.clone() });
@@ -137,12 +137,12 @@ pub fn study(
     let cells = actual.iter().zip(&predicted).map(|(actual, predicted)| TwinCell {
         truth: truth.to_owned(),
         nearest: found.nearest.clone(),
-        kind: FigureKind::of(actual),
+        kind: FigureKind::from_measurement(actual),
         key: actual.key(),
         unit: actual.metric.unit().to_owned(),
         actual: actual.value,
         predicted: predicted.value,
-        spread: spread_of(FigureKind::of(actual)),
+        spread: spread_of(FigureKind::from_measurement(actual)),
     });
     let cells = cells.collect();
     Ok((found, cells))

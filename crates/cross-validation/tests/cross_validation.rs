@@ -45,7 +45,7 @@ fn every_published_read_is_predicted_and_equals_the_published_tables() {
             continue;
         }
         for m in published(name).unwrap() {
-            let kind = FigureKind::of(&m);
+            let kind = FigureKind::from_measurement(&m);
             let is_read = kind == FigureKind::RandomRead && !m.key().starts_with("zeroed");
             if !is_read && kind != FigureKind::SequentialRead {
                 continue;

@@ -188,7 +188,7 @@ pub(crate) fn is_same_in_overlay(path: &Path, other: &Path) -> bool {
         return false;
     };
     let mounts = parse_mountinfo(&String::from_utf8_lossy(&table));
-    let overlays: Vec<_> = mounts.iter().filter_map(overlay::Overlay::of).collect();
+    let overlays: Vec<_> = mounts.iter().filter_map(overlay::Overlay::new).collect();
     let other = other.canonicalize().ok();
     other.is_some_and(|other| overlay::other_paths(&overlays, path).contains(&other))
 }

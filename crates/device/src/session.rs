@@ -358,7 +358,7 @@ fn simulated(
         true => Vec::new(),
         false => profile.fit.spreads(),
     };
-    let host = NamedHost::of(options.host.unwrap_or(session.host), &profile.bench);
+    let host = NamedHost::new(options.host.unwrap_or(session.host), &profile.bench);
     let link_bytes_per_second = Some(profile.link_bytes_per_second());
     let shrunk = simulated::shrunk(spec, &profile, is_cached)?;
     let (state, own_power_state) = (options.state, options.power_state);

@@ -81,7 +81,7 @@ pub struct SuperviseError {
 }
 
 impl SuperviseError {
-    fn of<E: Into<std::io::Error>>(action: &'static str) -> impl FnOnce(E) -> SuperviseError {
+    fn during<E: Into<std::io::Error>>(action: &'static str) -> impl FnOnce(E) -> SuperviseError {
         move |source| SuperviseError { action, source: source.into() }
     }
 }
@@ -99,7 +99,7 @@ pub enum Role {
 pub fn begin() -> Result<Role, SuperviseError> {
     // A file of the largest permitted size (setrlimit(2)) is an error of its write, and no death.
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
-        .map_err(SuperviseError::of("turn the limit of file sizes into an error"))?;
+        .map_err(SuperviseError::during("turn the limit of file sizes into an error"))?;
     let supervisor = std::env::var(SUPERVISOR).ok();
     let supervisor = supervisor.and_then(|text| text.parse::<i32>().ok());
     let is_child = || getppid().map(|parent| parent.as_raw_nonzero().get()) == supervisor;
@@ -109,7 +109,7 @@ pub fn begin() -> Result<Role, SuperviseError> {
         return Ok(Role::Unsupervised);
     }
     set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(SuperviseError::of("follow the supervisor"))?;
+        .map_err(SuperviseError::during("follow the supervisor"))?;
     if !is_child() {
         // The supervisor ended before the request was made.
         return Ok(Role::Orphan);
@@ -118,7 +118,7 @@ pub fn begin() -> Result<Role, SuperviseError> {
     // programs that this process starts.
     for signal in ending_signals().into_iter().chain([SIGUSR1]) {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
-            .map_err(SuperviseError::of("leave signals to the supervisor"))?;
+            .map_err(SuperviseError::during("leave signals to the supervisor"))?;
     }
     Ok(Role::Child)
 }
@@ -166,7 +166,7 @@ fn of_request(received: i32) -> (i32, bool) {
 pub fn run(command: &Supervised) -> Result<Outcome, SuperviseError> {
     let terminal = tcgetattr(std::io::stdin()).ok();
     let signals = Signals::new(ending_signals().into_iter().chain([SIGUSR1]))
-        .map_err(SuperviseError::of("listen for signals"))?;
+        .map_err(SuperviseError::during("listen for signals"))?;
     let mut child = start(command.streams_out)?;
     let pid = Pid::from_child(&child);
     let relays = relay(&mut child)?;
@@ -177,7 +177,7 @@ pub fn run(command: &Supervised) -> Result<Outcome, SuperviseError> {
                 // The relay ends with the child, which held the other end.
                 let _ = relay.join();
             }
-            let status = status.map_err(SuperviseError::of("learn how the process ended"))?;
+            let status = status.map_err(SuperviseError::during("learn how the process ended"))?;
             Ok(Outcome::Ended(of_signal(status)))
         }
         End::Abandoned(reason) => {
@@ -202,7 +202,7 @@ fn start(streams_out: bool) -> Result<Child, SuperviseError> {
     if is_pipe(std::io::stderr()) {
         command.stderr(Stdio::piped());
     }
-    command.spawn().map_err(SuperviseError::of("start a process for the I/O"))
+    command.spawn().map_err(SuperviseError::during("start a process for the I/O"))
 }
 
 fn is_pipe(output: impl AsFd) -> bool {
@@ -220,13 +220,13 @@ fn relay(child: &mut Child) -> Result<Vec<JoinHandle<()>>, SuperviseError> {
             let _ = std::io::copy(&mut printed, &mut std::io::stdout().lock());
             let _ = std::io::stdout().flush();
         };
-        threads.push(thread("stdout").spawn(copy).map_err(SuperviseError::of(NO_THREAD))?);
+        threads.push(thread("stdout").spawn(copy).map_err(SuperviseError::during(NO_THREAD))?);
     }
     if let Some(mut printed) = child.stderr.take() {
         let copy = move || {
             let _ = std::io::copy(&mut printed, &mut std::io::stderr());
         };
-        threads.push(thread("stderr").spawn(copy).map_err(SuperviseError::of(NO_THREAD))?);
+        threads.push(thread("stderr").spawn(copy).map_err(SuperviseError::during(NO_THREAD))?);
     }
     Ok(threads)
 }
@@ -246,12 +246,12 @@ fn listen(mut child: Child, mut signals: Signals) -> Result<Receiver<Event>, Sup
                 let _ = received.send(Event::Signal(signal));
             }
         })
-        .map_err(SuperviseError::of(NO_THREAD))?;
+        .map_err(SuperviseError::during(NO_THREAD))?;
     thread("child")
         .spawn(move || {
             let _ = ended.send(Event::Ended(child.wait()));
         })
-        .map_err(SuperviseError::of(NO_THREAD))?;
+        .map_err(SuperviseError::during(NO_THREAD))?;
     Ok(events)
 }
 

@@ -204,7 +204,7 @@ impl Runner<'_> {
                 self.writer.sync()?;
                 let run = Run::open(&self.writer.path)?;
                 for drive in 0..self.drives.len() {
-                    let verdict = verdict::evaluate(rules, &VerdictSubject::of(&run, drive));
+                    let verdict = verdict::evaluate(rules, &VerdictSubject::new(&run, drive));
                     self.writer.append(&Entry::Verdict { drive, verdict })?;
                 }
             }

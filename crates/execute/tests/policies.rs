@@ -62,7 +62,7 @@ fn abouts(verdict: &Verdict) -> Vec<&str> {
 #[test]
 fn rules_follow_the_price_class_and_facts_change_the_verdict() {
     let (_, run, _folder) = run(&text(READS), &["sim:samsung-951"]);
-    let subject = VerdictSubject::of(&run, 0);
+    let subject = VerdictSubject::new(&run, 0);
     let by = |policy: &str| evaluate(&VerdictRules::parse("mine", policy).unwrap(), &subject);
     let cheap = by(POLICY);
     assert_eq!(abouts(&cheap), ["reads", "endurance, cheap"]);
@@ -107,22 +107,22 @@ advice = "do not trust it"
 "#;
     let rules = VerdictRules::parse("mine", RULES).unwrap();
     let (_, mut run, _folder) = run(&text(READS), &["sim:samsung-951"]);
-    let known = evaluate(&rules, &VerdictSubject::of(&run, 0));
+    let known = evaluate(&rules, &VerdictSubject::new(&run, 0));
     assert_eq!(known.result, VerdictResult::Recommended, "{known:?}");
     // Only a step without a rule was measured: the error count is the only known figure.
     run.cells[0].plan.step = "another".to_owned();
-    let errors_only = evaluate(&rules, &VerdictSubject::of(&run, 0));
+    let errors_only = evaluate(&rules, &VerdictSubject::new(&run, 0));
     assert_eq!(errors_only.result, VerdictResult::Undecided, "{errors_only:?}");
     run.cells[0].drives[0].result = Some(CellResult::default());
-    let nothing = evaluate(&rules, &VerdictSubject::of(&run, 0));
+    let nothing = evaluate(&rules, &VerdictSubject::new(&run, 0));
     assert_eq!(nothing.result, VerdictResult::Undecided, "{nothing:?}");
     assert!(nothing.reasons[1].text.ends_with("not measured"), "{nothing:?}");
     // A rule about errors alone rates nothing.
     let (head, _) = RULES.split_once("[[rule]]\nabout = \"errors\"").unwrap();
     let only = VerdictRules::parse("mine", &RULES.replace(head, "")).unwrap();
-    assert_eq!(evaluate(&only, &VerdictSubject::of(&run, 0)).result, VerdictResult::Undecided);
+    assert_eq!(evaluate(&only, &VerdictSubject::new(&run, 0)).result, VerdictResult::Undecided);
     run.cells[0].drives[0].result.as_mut().unwrap().read.ios = 7;
-    let verdict = evaluate(&only, &VerdictSubject::of(&run, 0));
+    let verdict = evaluate(&only, &VerdictSubject::new(&run, 0));
     assert_eq!(verdict.result, VerdictResult::Undecided, "{verdict:?}");
     let why = &verdict.reasons[1].text;
     assert!(why.contains("no rule rates what was measured"), "{why}");
@@ -197,7 +197,7 @@ advice = "slow"
             ..TelemetryRecord::default()
         };
         run.cells[0].drives[0].telemetry = readings.iter().map(of).collect();
-        evaluate(&rules, &VerdictSubject::of(&run, 0))
+        evaluate(&rules, &VerdictSubject::new(&run, 0))
     };
     let cool = with(&[(84.9, false)]);
     assert_eq!(cool.result, VerdictResult::Recommended, "{cool:?}");

@@ -134,10 +134,10 @@ fn an_unfinished_cell_is_not_evaluated() {
     let (_, mut run, _folder) = run(&text(STALLS), &["sim:samsung-951"]);
     let rules = format!("[[rule]]{}", STALLS.split("[[verdict.rule]]").nth(1).unwrap());
     let rules = VerdictRules::parse("mine", &rules).unwrap();
-    let whole = evaluate(&rules, &VerdictSubject::of(&run, 0));
+    let whole = evaluate(&rules, &VerdictSubject::new(&run, 0));
     assert_eq!(whole.result, VerdictResult::Recommended, "{whole:?}");
     run.cells[0].state = CellState::Unfinished;
-    let cut_off = evaluate(&rules, &VerdictSubject::of(&run, 0));
+    let cut_off = evaluate(&rules, &VerdictSubject::new(&run, 0));
     assert_ne!(cut_off.result, VerdictResult::Recommended, "{cut_off:?}");
     assert_eq!(cut_off.reasons[0].weight, ReasonWeight::Missing);
 }

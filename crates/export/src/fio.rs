@@ -183,7 +183,7 @@ struct Latency {
 }
 
 impl Latency {
-    fn of(histogram: &Histogram, with_percentiles: bool) -> Latency {
+    fn new(histogram: &Histogram, with_percentiles: bool) -> Latency {
         Latency {
             min: histogram.min().0,
             max: histogram.max().0,
@@ -233,7 +233,7 @@ pub(super) fn jobs(run: &Run) -> Result<Jobs, ExportError> {
     let run = Run::open_with_totals(&run.path, &mut |cell, place, totals| {
         jobs.remove(&(cell, place));
         if totals.elapsed() > Nanos::ZERO {
-            jobs.insert((cell, place), Job::of(totals));
+            jobs.insert((cell, place), Job::new(totals));
         }
     })?;
     let jobs = jobs.into_iter().enumerate();
@@ -274,7 +274,7 @@ pub(super) fn document(run: &Run, jobs: Vec<Job>) -> Document {
 }
 
 impl Direction {
-    fn of(counts: &OpInterval, elapsed: Nanos) -> Direction {
+    fn new(counts: &OpInterval, elapsed: Nanos) -> Direction {
         let service = counts.service.as_ref().unwrap_or(&counts.latency);
         let bytes_per_s = rate::per_second(counts.bytes, elapsed);
         let occurred = counts.ios > 0 || counts.errors > 0;
@@ -287,8 +287,8 @@ impl Direction {
             runtime: if occurred { millis(elapsed) } else { 0 },
             total_ios: counts.ios,
             short_ios: counts.errors,
-            clat_ns: Latency::of(service, true),
-            lat_ns: Latency::of(&counts.latency, false),
+            clat_ns: Latency::new(service, true),
+            lat_ns: Latency::new(&counts.latency, false),
             ..Direction::default()
         }
     }
@@ -354,10 +354,10 @@ fn millis(span: Nanos) -> u64 {
 
 impl Job {
     /// The part that needs the raw histograms.
-    fn of(totals: &JobTotals) -> Job {
+    fn new(totals: &JobTotals) -> Job {
         let none = OpInterval::default();
         let counts = |op| totals.counts(op).unwrap_or(&none);
-        let direction = |op| Direction::of(counts(op), totals.elapsed());
+        let direction = |op| Direction::new(counts(op), totals.elapsed());
         let flushes = counts(Op::Flush);
         let mut all = Histogram::new();
         for op in [Op::Read, Op::Write, Op::Discard] {
@@ -368,7 +368,7 @@ impl Job {
             read: direction(Op::Read),
             write: direction(Op::Write),
             trim: direction(Op::Discard),
-            sync: Sync { total_ios: flushes.ios, lat_ns: Latency::of(&flushes.latency, true) },
+            sync: Sync { total_ios: flushes.ios, lat_ns: Latency::new(&flushes.latency, true) },
             latency_ns,
             latency_us,
             latency_ms,

@@ -153,7 +153,7 @@ pub fn export_document(
         ExportFormat::Json => export_json(run, &conclusions::conclude_run(run), out),
         ExportFormat::FioJson => export_fio_json(run, out),
         ExportFormat::Ocp => {
-            let figures = ocp::RuleFigures::of(&run.path)?;
+            let figures = ocp::RuleFigures::read(&run.path)?;
             export_ocp(&run.path, &|drive| figures.of_drive(drive), out)
         }
         ExportFormat::Csv

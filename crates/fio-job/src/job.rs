@@ -71,12 +71,12 @@ pub fn convert(file: &JobFile, drive: Option<&str>) -> Result<Conversion, JobFil
     let mut conversion = Conversion { jobs: Vec::new(), notes: Vec::new() };
     let mut stages: Vec<(String, usize)> = Vec::new();
     let mut stage = 0;
-    let mut exits = exits::Exits::of(file)?;
+    let mut exits = exits::Exits::new(file)?;
     // fio counts threads from 1, clones too.
     let mut thread = 1;
     let mut named = BTreeSet::new();
     for section in &file.sections {
-        let given = Given::of(section)?;
+        let given = Given::new(section)?;
         if given.flag("stonewall")? && !stages.is_empty() {
             stage += 1;
         }
@@ -163,7 +163,7 @@ fn section_jobs(
             false => base.to_owned(),
         };
         let mut options = options.clone();
-        let thread = order::Thread::of(thread, clone, places.clones);
+        let thread = order::Thread::new(thread, clone, places.clones);
         let mut note = |text: String| note_once(&mut conversion.notes, text);
         if options.cpus_allowed_policy.is_some() && thread.number > 1 {
             options.cpus_allowed_policy = Some(format!("split:{}", thread.number - 1));

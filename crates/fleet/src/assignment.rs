@@ -170,7 +170,7 @@ pub(crate) fn estimated(
     let estimate = estimates.estimate(plan, drive.capacity_bytes, may_write);
     let does_not_fit = |error: SuiteError| WhyLeftOut::DoesNotFit(error.to_string());
     let estimate = estimate.map_err(does_not_fit)?;
-    let endurance = EnduranceShare::of(plan, drive, &estimate);
+    let endurance = EnduranceShare::new(plan, drive, &estimate);
     if let Some(limit_pct) = plan.run.endurance_limit_pct {
         endurance.keeps(limit_pct).map_err(WhyLeftOut::OverLimit)?;
     }

@@ -140,7 +140,7 @@ pub struct SlurmRules {
 }
 
 impl RunRules {
-    fn of(given: &Table) -> RunRules {
+    fn new(given: &Table) -> RunRules {
         let string = |key: &str| read::string(given, "run", key);
         let number = |key: &str| read::number(given, "run", key);
         let value = |key: &str| read::value(given, "run", key);
@@ -221,7 +221,7 @@ impl Plan {
                 groups: string("drives", "groups"),
                 endurance_bytes: number("drives", "endurance_tb").map(|tb| (tb * TERABYTE) as u64),
             },
-            run: RunRules::of(&given),
+            run: RunRules::new(&given),
             store: StoreRules {
                 at: string("store", "at").unwrap_or_default(),
                 every: every.unwrap_or(DEFAULT_EVERY),

@@ -176,7 +176,7 @@ fn read(file: &Candidate, raw: &mut Vec<u8>, assumed: &Options, jobs: &Mutex<Log
         Ok(text) => utf8(text),
         Err(reason) => return rejected(reason),
     };
-    let Some(format) = Format::of(uncompressed_name(&file.name), &text) else {
+    let Some(format) = Format::detect(uncompressed_name(&file.name), &text) else {
         return match is_broken_result(&text) {
             true => rejected("it has no fio version: is it cut off?".to_owned()),
             false => Outcome::Other,
@@ -192,7 +192,7 @@ fn read(file: &Candidate, raw: &mut Vec<u8>, assumed: &Options, jobs: &Mutex<Log
     let kind = logs::kind_of(uncompressed_name(&file.name));
     if let (Format::FioLog, Some((prefix, kind))) = (format, kind) {
         let last = Path::new(prefix).file_name().unwrap_or_default();
-        let rates = Rates::of(kind, &text);
+        let rates = Rates::parse(kind, &text);
         if let Ok(mut all) = jobs.lock() {
             let known = all.entry(file.path.with_file_name(last));
             let (sum, first) = known.or_insert_with(|| (Rates::default(), source.clone()));

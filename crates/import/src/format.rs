@@ -58,7 +58,7 @@ impl Format {
     }
 
     /// `None` of a file that no known program wrote.
-    pub fn of(name: &str, text: &[u8]) -> Option<Format> {
+    pub fn detect(name: &str, text: &[u8]) -> Option<Format> {
         let head = &text[..text.len().min(HEAD_BYTES)];
         let has = |needle: &[u8]| memmem::find(head, needle).is_some();
         if fio::logs::kind_of(name).is_some() && fio::logs::is_log(head) {

@@ -103,7 +103,7 @@ pub struct Job {
 
 impl Job {
     /// A job of this name with the workload of these options.
-    pub fn of(name: &str, options: &Options) -> Job {
+    pub fn new(name: &str, options: &Options) -> Job {
         Job {
             name: name.to_owned(),
             device: options.device(),

@@ -11,7 +11,7 @@ use assay_units::Nanos;
 use serde_json::{Value, json};
 
 fn jobs_of(text: &str, assumed: &Options) -> Vec<Job> {
-    let format = Format::of("result", text.as_bytes()).unwrap();
+    let format = Format::detect("result", text.as_bytes()).unwrap();
     let mut jobs = format.parse(text.as_bytes(), assumed).unwrap().jobs;
     jobs.iter_mut().for_each(judge);
     jobs
@@ -222,7 +222,7 @@ fn figures_of_version_2() {
     assert_eq!((job.workload.rw.as_str(), job.workload.iodepth), ("unknown", 0));
     assert_eq!(job.workload.bs_bytes, 4096);
     assert_eq!(job.unfit.len(), 3, "{:?}", job.unfit);
-    let answers = Options::of([("rw", "randwrite"), ("iodepth", "32"), ("direct", "1")]);
+    let answers = Options::new([("rw", "randwrite"), ("iodepth", "32"), ("direct", "1")]);
     let job = jobs_of(text, &answers).remove(0);
     assert_eq!((job.workload.rw.as_str(), job.workload.iodepth), ("randwrite", 32));
     assert!(job.unfit.is_empty(), "{:?}", job.unfit);
@@ -272,7 +272,7 @@ fn documents_within_text() {
     let odd = one.replace("\"mean\":71900.0", "\"mean\": -nan").replace("500.0", " nan");
     assert_ne!(odd, one);
     assert_eq!(jobs_of(&odd, &Options::default()).len(), 1);
-    let format = Format::of("x", text.as_bytes()).unwrap();
+    let format = Format::detect("x", text.as_bytes()).unwrap();
     let cut = &text[..text.find("\"jobs\"").unwrap() + 30];
     assert!(format.parse(cut.as_bytes(), &Options::default()).is_err());
 }
@@ -282,7 +282,7 @@ fn documents_within_text() {
 fn a_mix_of_one_operation_is_that_operation() {
     let workload = |mix: &str| {
         let pairs = [("rw", "randrw"), ("bs", "4k"), ("rwmixread", mix)];
-        Options::of(pairs).workload()
+        Options::new(pairs).workload()
     };
     let found = ["100", "0", "70"].map(|mix| {
         let found = workload(mix);
@@ -457,26 +457,28 @@ fn logs_over_time() {
     assert_eq!(kind_of("x/a_bw.3.log"), Some(("x/a", LogKind::Bandwidth)));
     assert_eq!(kind_of("a_iops.log"), Some(("a", LogKind::Iops)));
     assert_eq!(kind_of("dmesg.log"), None);
-    let mut rates =
-        Rates::of(LogKind::Iops, b"500, 1000, 0, 0, 0\n1001, 1200, 0, 0, 0\n1500, 800, 0, 0, 0\n");
-    rates.merge(Rates::of(LogKind::Iops, b"500, 100, 0, 0, 0\n1000, 100, 0, 0, 0\n"));
-    rates.merge(Rates::of(LogKind::Latency, b"500, 2000, 0, 0, 0\n1000, 4000, 0, 0, 0\n"));
+    let mut rates = Rates::parse(
+        LogKind::Iops,
+        b"500, 1000, 0, 0, 0\n1001, 1200, 0, 0, 0\n1500, 800, 0, 0, 0\n",
+    );
+    rates.merge(Rates::parse(LogKind::Iops, b"500, 100, 0, 0, 0\n1000, 100, 0, 0, 0\n"));
+    rates.merge(Rates::parse(LogKind::Latency, b"500, 2000, 0, 0, 0\n1000, 4000, 0, 0, 0\n"));
     let series: Vec<_> = rates.series(4096).collect();
     let ios: Vec<(u64, u64)> = series.iter().map(|i| (i.ops[0].1.ios, i.ops[0].1.bytes)).collect();
     assert_eq!(ios, [(550, 550 * 4096), (651, 651 * 4096 + 819), (399, 399 * 4096 + 819)]);
     assert_eq!(series[2].end, Nanos(1_500_000_000));
-    let job = rates.job("a", &Options::of([("bs", "4k")])).unwrap();
+    let job = rates.job("a", &Options::new([("bs", "4k")])).unwrap();
     assert_eq!(job.read.summary.ios, 1600);
     let mean = (550.0 * 2000.0 + 651.2 * 4000.0) / 1201.2;
     assert_eq!(job.read.summary.latency_ns.mean, mean);
     // A busy host writes some lines late: nothing is lost, and the longer interval counts.
-    let mut late = Rates::of(LogKind::Iops, b"100, 1000, 0, 0, 0\n200, 1000, 0, 0, 0\n");
-    late.merge(Rates::of(LogKind::Iops, b"200, 500, 0, 0, 0\n400, 500, 0, 0, 0\n"));
+    let mut late = Rates::parse(LogKind::Iops, b"100, 1000, 0, 0, 0\n200, 1000, 0, 0, 0\n");
+    late.merge(Rates::parse(LogKind::Iops, b"200, 500, 0, 0, 0\n400, 500, 0, 0, 0\n"));
     let ios: Vec<u64> = late.series(0).map(|i| i.ops[0].1.ios).collect();
     assert_eq!(ios, [300, 100]);
     // Without log_avg_msec every line is an I/O.
     let single =
-        Rates::of(LogKind::Iops, b"1, 1, 0, 4096, 0\n2, 1, 1, 8192, 0\n1100, 1, 0, 4096, 0\n");
+        Rates::parse(LogKind::Iops, b"1, 1, 0, 4096, 0\n2, 1, 1, 8192, 0\n1100, 1, 0, 4096, 0\n");
     let counts: Vec<usize> = single.series(0).map(|i| i.ops.len()).collect();
     assert_eq!(counts, [2, 1]);
 }
@@ -496,20 +498,20 @@ fn logs_of_histograms() {
     };
     let text = line(501, 1856, &[(50, 3), (200, 1)]) + &line(1000, 1856, &[(200, 4)]);
     assert!(is_log(text.as_bytes()) && !is_log(line(501, 1857, &[]).as_bytes()));
-    let mut rates = Rates::of(LogKind::Histogram, text.as_bytes());
+    let mut rates = Rates::parse(LogKind::Histogram, text.as_bytes());
     // Coarser, of version 2, in microseconds: buckets 48 to 51 are one.
     let other = line(500, 1216 >> 2, &[(12, 1)]);
-    rates.merge(Rates::of(LogKind::Histogram, other.as_bytes()));
-    let alone = rates.job("a", &Options::of([("bs", "4k")])).unwrap();
+    rates.merge(Rates::parse(LogKind::Histogram, other.as_bytes()));
+    let alone = rates.job("a", &Options::new([("bs", "4k")])).unwrap();
     assert_eq!(alone.read.summary.ios, 9);
     assert_eq!(alone.read.summary.bytes, 9 * 4096);
     let iops = b"500, 10, 0, 0\n1000, 8, 0, 0\n";
-    rates.merge(Rates::of(LogKind::Iops, iops));
+    rates.merge(Rates::parse(LogKind::Iops, iops));
     let series: Vec<_> = rates.series(4096).collect();
     let latencies: Vec<(u64, u64)> =
         series.iter().map(|i| (i.ops[0].1.ios, i.ops[0].1.latency.count())).collect();
     assert_eq!(latencies, [(5, 5), (4, 4)]);
-    let job = rates.job("a", &Options::of([("bs", "4k")])).unwrap();
+    let job = rates.job("a", &Options::new([("bs", "4k")])).unwrap();
     let latency = &job.read.summary.latency_ns;
     assert_eq!((latency.samples, latency.min), (9, 50));
     assert!((288..292).contains(&latency.p50), "{latency:?}");

@@ -9,7 +9,7 @@ use assay_import::{Job, MAX_FILE_BYTES, Note, Parsed, collect};
 use assay_units::Nanos;
 
 fn parsed_file(format: Format, text: &str) -> Parsed {
-    assert_eq!(Format::of("result", text.as_bytes()), Some(format));
+    assert_eq!(Format::detect("result", text.as_bytes()), Some(format));
     let mut parsed = format.parse(text.as_bytes(), &Options::default()).unwrap();
     parsed.jobs.iter_mut().for_each(judge);
     parsed
@@ -169,7 +169,7 @@ fn iocost() {
 #[test]
 fn unknown_files() {
     for text in ["", "{}", "<Results></Results>", "a,b\n1,2\n", "CrystalDiskMark is a program"] {
-        assert_eq!(Format::of("x.csv", text.as_bytes()), None, "{text}");
+        assert_eq!(Format::detect("x.csv", text.as_bytes()), None, "{text}");
     }
 }
 
@@ -240,7 +240,7 @@ fn vdbench() {
     assert_eq!(workload(reads), ("read", 131_072, 1, 8, true));
     assert!(reads.workload.options.contains("--rate_iops 500"), "{reads:?}");
     assert_eq!(reads.read.summary.mib_per_s, 62.5);
-    let direct = Options::of([("direct", "1")]);
+    let direct = Options::new([("direct", "1")]);
     let mut known = Format::Vdbench.parse(text.as_bytes(), &direct).unwrap().jobs;
     known.iter_mut().for_each(judge);
     assert!(known[0].unfit.is_empty(), "{:?}", known[0].unfit);

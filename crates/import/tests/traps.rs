@@ -12,7 +12,7 @@ use assay_import::{Job, Note, collect};
 use serde_json::{Value, json};
 
 fn job_of(text: &str) -> Job {
-    let format = Format::of("result", text.as_bytes()).unwrap();
+    let format = Format::detect("result", text.as_bytes()).unwrap();
     let mut jobs = format.parse(text.as_bytes(), &Options::default()).unwrap().jobs;
     assert_eq!(jobs.len(), 1);
     jobs.remove(0)
@@ -227,7 +227,7 @@ fn threads_of_terse_output_are_not_known() {
     let side = format!("{};{percentiles};11;99;45.0;5.0;1;9;50.0%;500.0;1.0", direction[0]);
     let line = format!("3;fio-3.33;a;0;0;{side};{side};1.0%;2.0%;3;0;4\n");
     let parse = |text: &str, assumed: &[(&'static str, &'static str)]| {
-        let assumed = Options::of(assumed.iter().copied());
+        let assumed = Options::new(assumed.iter().copied());
         let mut jobs = Format::FioTerse.parse(text.as_bytes(), &assumed).unwrap().jobs;
         assert_eq!(jobs.len(), 1);
         let job = jobs.remove(0);

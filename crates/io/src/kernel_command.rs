@@ -33,7 +33,7 @@ const _: () = assert!(BYTES == 72);
 
 impl KernelCommand {
     /// The data is at an address of this process.
-    pub fn of(entry: &SubmissionEntry, address: u64, data_len: u32) -> KernelCommand {
+    pub fn new(entry: &SubmissionEntry, address: u64, data_len: u32) -> KernelCommand {
         KernelCommand {
             opcode: entry.opcode(),
             nsid: entry.nsid(),

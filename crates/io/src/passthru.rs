@@ -95,8 +95,8 @@ impl PassthruTarget {
 // ring (for ever, where the ring abandoned what was in flight) and is changed only when the slot is
 // submitted again; the registered file is kept open.
 unsafe impl Encode for NvmeCommands {
-    type Submission = squeue::Entry128;
-    type Completion = cqueue::Entry32;
+    type Sqe = squeue::Entry128;
+    type Cqe = cqueue::Entry32;
     const MAY_MERGE: bool = false;
 
     #[inline]
@@ -105,14 +105,14 @@ unsafe impl Encode for NvmeCommands {
         let blocks = io.len_bytes / self.block_bytes;
         let (entry, address, data_len) = match io.op {
             Op::Read => {
-                let mut read = Read::of(self.nsid, slba, blocks);
+                let mut read = Read::for_blocks(self.nsid, slba, blocks);
                 if let Some(protection) = self.protection {
                     read.set_protection(protection.prinfo()).set_initial_reference(slba as u32);
                 }
                 (read.entry(), buffer as u64, io.len_bytes)
             }
             Op::Write => {
-                let mut write = Write::of(self.nsid, slba, blocks);
+                let mut write = Write::for_blocks(self.nsid, slba, blocks);
                 write.set_fua(io.fua);
                 if let Some(placement) = &mut self.placement {
                     write.set_directive(DATA_PLACEMENT).set_directive_specific(placement.next_id());
@@ -132,7 +132,7 @@ unsafe impl Encode for NvmeCommands {
                 (entry, buffer as u64, io.len_bytes)
             }
             Op::WriteZeroes => {
-                let mut zeroes = WriteZeroes::of(self.nsid, slba, blocks);
+                let mut zeroes = WriteZeroes::for_blocks(self.nsid, slba, blocks);
                 if self.protection.is_some() {
                     zeroes.set_protection(prinfo::ACTION).set_initial_reference(slba as u32);
                 }
@@ -149,7 +149,7 @@ unsafe impl Encode for NvmeCommands {
                 (discard.entry(), address, DatasetRange::SIZE as u32)
             }
         };
-        let command = KernelCommand::of(&entry, address, data_len);
+        let command = KernelCommand::new(&entry, address, data_len);
         let mut built = opcode::UringCmd80::new(Fixed(0), NVME_URING_CMD_IO).cmd(command.bytes());
         if fixed && matches!(io.op, Op::Read | Op::Write) {
             // Buffer indices are 16 bits wide; slots are at most 32768.

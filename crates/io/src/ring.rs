@@ -60,15 +60,15 @@ const DRAIN_TIMEOUT: Nanos = Nanos::from_secs(5);
 // SAFETY: the requirements are above; each implementation states why it meets them.
 pub unsafe trait Encode {
     /// Submission entry type.
-    type Submission: squeue::EntryMarker;
+    type Sqe: squeue::EntryMarker;
     /// Completion entry type.
-    type Completion: cqueue::EntryMarker;
+    type Cqe: cqueue::EntryMarker;
 
     /// Whether the block layer may merge contiguous I/Os.
     const MAY_MERGE: bool;
 
     /// The entry of an I/O on the slot's buffer, registered with the kernel if `fixed`.
-    fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> Self::Submission;
+    fn entry(&mut self, io: &Io, buffer: *mut u8, fixed: bool) -> Self::Sqe;
 
     /// Decodes user data and result.
     fn decode(user_data: u64, result: i32) -> Completion;
@@ -87,12 +87,12 @@ pub unsafe trait Encode {
 pub struct RingTarget<E: Encode> {
     // Declared before the encoder, so dropped first: no reaped I/O is in flight when the encoder's
     // memory is freed.
-    ring: Ring<E::Submission, E::Completion>,
+    ring: Ring<E::Sqe, E::Cqe>,
     encoder: E,
 }
 
 impl<E: Encode> RingTarget<E> {
-    pub(crate) fn over(ring: Ring<E::Submission, E::Completion>, encoder: E) -> RingTarget<E> {
+    pub(crate) fn over(ring: Ring<E::Sqe, E::Cqe>, encoder: E) -> RingTarget<E> {
         RingTarget { ring, encoder }
     }
 

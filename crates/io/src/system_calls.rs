@@ -88,7 +88,7 @@ pub fn nvme_read_unchecked(
     block_bytes: u32,
     data: &mut [u8],
 ) -> Result<(), NvmeCommandError> {
-    let mut read = Read::of(nsid, first_block, data.len() as u32 / block_bytes);
+    let mut read = Read::for_blocks(nsid, first_block, data.len() as u32 / block_bytes);
     read.set_protection(prinfo::ACTION);
     nvme_command(file, NVME_IOCTL_IO_CMD, &read.entry(), data, 0).map(|_| ())
 }
@@ -106,7 +106,7 @@ fn nvme_command(
         true => 0,
         false => data.as_mut_ptr() as u64,
     };
-    let mut raw = KernelCommand::of(command, address, data_len);
+    let mut raw = KernelCommand::new(command, address, data_len);
     raw.timeout_ms = timeout_ms;
     // SAFETY: `raw` is what both requests are defined with and outlives the call; `address`
     // and `data_len` are those of `data`, which is borrowed exclusively for the call, and the

@@ -78,8 +78,8 @@ impl UringTarget {
 
 // SAFETY: every entry's buffer is the slot's, and the registered file is kept open.
 unsafe impl Encode for FileCalls {
-    type Submission = squeue::Entry;
-    type Completion = cqueue::Entry;
+    type Sqe = squeue::Entry;
+    type Cqe = cqueue::Entry;
     const MAY_MERGE: bool = true;
 
     #[inline]

@@ -47,7 +47,7 @@ impl AdminCommand<'_> {
     }
 
     fn receive(&self, bytes: &mut [u8], page_bytes: u64) -> Result<(), StatusCode> {
-        DataPointer::of(&self.entry).gather(self.memory, bytes, page_bytes)
+        DataPointer::new(&self.entry).gather(self.memory, bytes, page_bytes)
     }
 
     /// Transfers the first `len` bytes of a structure to the host; beyond its end zeroes.
@@ -58,7 +58,7 @@ impl AdminCommand<'_> {
             padded.resize(len, 0);
             &padded
         });
-        DataPointer::of(&self.entry).scatter(self.memory, part, page_bytes)
+        DataPointer::new(&self.entry).scatter(self.memory, part, page_bytes)
     }
 }
 

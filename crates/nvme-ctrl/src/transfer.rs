@@ -26,7 +26,7 @@ pub(crate) struct Segment {
 
 impl DataPointer {
     #[inline(always)]
-    pub(crate) fn of(entry: &SubmissionEntry) -> DataPointer {
+    pub(crate) fn new(entry: &SubmissionEntry) -> DataPointer {
         DataPointer { first: entry.prp1(), second: entry.prp2(), is_sgl: entry.psdt() != 0 }
     }
 

@@ -238,7 +238,7 @@ fn larger_memory_pages() {
     let data = queues + (2 << 16);
     let bytes: Vec<u8> = (0..131_072_u32).map(|n| (n / 7) as u8).collect();
     assay_nvme_ctrl::HostMemory::write(&mut driver.memory, data + 4096, &bytes).unwrap();
-    let mut write = assay_nvme_spec::nvm::Write::of(1, 0, 256).entry();
+    let mut write = assay_nvme_spec::nvm::Write::for_blocks(1, 0, 256).entry();
     // From 4 KiB into the first page: 60 KiB, 64 KiB, 4 KiB.
     let list = data + (4 << 16);
     for (n, page) in [1_u64, 2].into_iter().enumerate() {
@@ -252,7 +252,7 @@ fn larger_memory_pages() {
     }
     write.set_prps(data + 4096, list);
     assert_eq!(driver.run(1, write).status(), StatusCode::SUCCESS);
-    let mut read = Read::of(1, 0, 256).entry();
+    let mut read = Read::for_blocks(1, 0, 256).entry();
     let out = data + (8 << 16);
     for (n, page) in [1_u64, 2].into_iter().enumerate() {
         let page = out + (page << 16);

@@ -111,10 +111,10 @@ fn run_on_controller(
                     .memory
                     .write(data, &vec![step.byte; step.blocks as usize * 512])
                     .expect("mapped memory");
-                Write::of(1, step.block, step.blocks).entry()
+                Write::for_blocks(1, step.block, step.blocks).entry()
             }
-            Op::Read => Read::of(1, step.block, step.blocks).entry(),
-            Op::WriteZeroes => WriteZeroes::of(1, step.block, step.blocks).entry(),
+            Op::Read => Read::for_blocks(1, step.block, step.blocks).entry(),
+            Op::WriteZeroes => WriteZeroes::for_blocks(1, step.block, step.blocks).entry(),
             Op::Flush => {
                 let mut flush = Flush::new();
                 flush.set_nsid(1);

@@ -36,16 +36,16 @@ fn commands_transfer_their_data() {
             let blocks = (len / 512) as u32;
             // All pages differ, so that a swap is detected.
             let mut bytes: Vec<u8> = (0..len).map(|at| (at / 512) as u8 ^ n as u8).collect();
-            let written = driver.io(Write::of(1, n * 128, blocks).entry(), &mut bytes);
+            let written = driver.io(Write::for_blocks(1, n * 128, blocks).entry(), &mut bytes);
             assert!(written.expect("an answer").status().is_success());
             let mut back = vec![0; len];
-            let read = driver.io(Read::of(1, n * 128, blocks).entry(), &mut back);
+            let read = driver.io(Read::for_blocks(1, n * 128, blocks).entry(), &mut back);
             assert!(read.expect("an answer").status().is_success());
             assert_eq!(back, bytes);
         }
     }
     // The health log counts them.
-    let mut command = GetLogPage::of(LogId::SMART, 0, 512);
+    let mut command = GetLogPage::for_log(LogId::SMART, 0, 512);
     command.set_nsid(u32::MAX);
     let mut data = [0; 512];
     driver.admin(command.entry(), &mut data).expect("an answer");
@@ -58,11 +58,11 @@ fn failures_are_reported() {
     let mut driver = driver(&[("data", "keep")]);
     // A failed command completes and leaves the data unchanged.
     let mut data = [7; 512];
-    let beyond = driver.io(Read::of(1, u64::MAX >> 12, 1).entry(), &mut data);
+    let beyond = driver.io(Read::for_blocks(1, u64::MAX >> 12, 1).entry(), &mut data);
     assert_eq!(beyond.expect("an answer").status(), StatusCode::LBA_OUT_OF_RANGE);
     assert_eq!(data, [7; 512]);
     let mut much = vec![0; DATA_BYTES + 1];
-    let refused = driver.io(Read::of(1, 0, 129).entry(), &mut much);
+    let refused = driver.io(Read::for_blocks(1, 0, 129).entry(), &mut much);
     assert!(matches!(refused, Err(DriverError::TransferTooLarge(bytes)) if bytes == much.len()));
     assert!(matches!(driver.create_io_queue(), Err(DriverError::QueueRefused(_))), "a second one");
 }
@@ -71,7 +71,7 @@ fn failures_are_reported() {
 fn a_removed_drive_completes_no_command() {
     let mut driver = driver(&[("fault", "surprise-removal@2")]);
     let mut data = [0; 512];
-    assert!(driver.io(Read::of(1, 0, 1).entry(), &mut data).is_ok());
-    let gone = driver.io(Read::of(1, 8, 1).entry(), &mut data);
+    assert!(driver.io(Read::for_blocks(1, 0, 1).entry(), &mut data).is_ok());
+    let gone = driver.io(Read::for_blocks(1, 8, 1).entry(), &mut data);
     assert!(matches!(gone, Err(DriverError::NoCompletion(2))), "{gone:?}");
 }

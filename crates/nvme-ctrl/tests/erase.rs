@@ -68,7 +68,7 @@ fn io_fails_during_a_format() {
     let second = driver.put(0, format(0, 1).entry());
     driver.ring(0);
     driver.advance_to(driver.now + Nanos::from_micros(1));
-    let mut read = Read::of(1, 0, 8).entry();
+    let mut read = Read::for_blocks(1, 0, 8).entry();
     read.set_prps(at, 0);
     assert_eq!(driver.run(1, read).status(), StatusCode::FORMAT_IN_PROGRESS);
     assert_eq!(driver.wait(0, second).status(), StatusCode::FORMAT_IN_PROGRESS);

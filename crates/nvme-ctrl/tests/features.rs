@@ -15,7 +15,7 @@ fn power_states_change_latency_and_power() {
     let mut driver = TestDriver::new("samsung-951", &[]);
     let at = driver.pages(PAGE);
     let read = |driver: &mut TestDriver, place: u64| {
-        let mut read = Read::of(1, place << 21, 8).entry();
+        let mut read = Read::for_blocks(1, place << 21, 8).entry();
         read.set_prps(at, 0);
         let from = driver.now;
         assert_eq!(driver.run(1, read).status(), StatusCode::SUCCESS);
@@ -69,7 +69,7 @@ fn a_host_sets_up_autonomous_transitions() {
     driver.now = from + Nanos::from_secs(1);
     assert_eq!(driver.set_feature(FeatureId::POWER_MANAGEMENT, 4).status(), StatusCode::SUCCESS);
     let buffer = driver.pages(PAGE);
-    let mut wake = Read::of(1, 0, 8).entry();
+    let mut wake = Read::for_blocks(1, 0, 8).entry();
     wake.set_prps(buffer, 0);
     assert_eq!(driver.run(1, wake).status(), StatusCode::SUCCESS);
     let transitions = driver.controller.drive_mut().autonomous_transitions();

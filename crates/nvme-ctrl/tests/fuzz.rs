@@ -293,7 +293,7 @@ fn guests_reach_the_drive() {
 fn fetching_stops_without_free_completion_entries() {
     let mut driver = support::TestDriver::new("samsung-951", &[]);
     let at = driver.pages(4096);
-    let mut read = assay_nvme_spec::nvm::Read::of(1, 0, 8).entry();
+    let mut read = assay_nvme_spec::nvm::Read::for_blocks(1, 0, 8).entry();
     read.set_prps(at, 0);
     let mut tail = 0;
     let mut completed = std::collections::HashSet::new();

@@ -27,7 +27,7 @@ fn heat_up(driver: &mut TestDriver, until: Nanos) {
     let at = driver.pages(32 * PAGE);
     let prps = driver.prps(at, 131_072);
     let read = |place: u64| {
-        let mut entry = Read::of(1, place * 77_773 % 200_000_000, 256).entry();
+        let mut entry = Read::for_blocks(1, place * 77_773 % 200_000_000, 256).entry();
         entry.set_prps(prps.0, prps.1);
         entry
     };
@@ -54,10 +54,10 @@ fn smart_counts_commands_and_data() {
     let mut driver = TestDriver::new("samsung-951", &[("cycles", "300")]);
     let at = driver.pages(PAGE);
     for n in 0..10 {
-        let mut read = Read::of(1, n * 8, 8).entry();
+        let mut read = Read::for_blocks(1, n * 8, 8).entry();
         read.set_prps(at, 0);
         driver.run(1, read);
-        let mut write = Write::of(1, n * 8, 1).entry();
+        let mut write = Write::for_blocks(1, n * 8, 1).entry();
         write.set_prps(at, 0);
         driver.run(1, write);
     }
@@ -85,7 +85,7 @@ fn smart_counts_commands_and_data() {
 fn client_drives_have_no_ocp_log() {
     let mut driver = TestDriver::new("samsung-951", &[]);
     let at = driver.pages(PAGE);
-    let mut command = GetLogPage::of(LogId::OCP_SMART, 0, 512);
+    let mut command = GetLogPage::for_log(LogId::OCP_SMART, 0, 512);
     command.set_nsid(0xffff_ffff);
     let status = driver.admin(command.entry(), at).status();
     assert_eq!(status, StatusCode::INVALID_LOG_PAGE);
@@ -103,7 +103,7 @@ fn the_logs_show_the_write_amplification_of_a_coarse_indirection_unit() {
     let writes = 2_000_u64;
     for n in 0..writes {
         // One sector of every other unit.
-        let mut write = Write::of(1, n * 64 + 8, 8).entry();
+        let mut write = Write::for_blocks(1, n * 64 + 8, 8).entry();
         write.set_prps(at, 0);
         assert_eq!(driver.run(1, write).status(), StatusCode::SUCCESS);
     }
@@ -136,7 +136,7 @@ fn the_other_log_pages_report_the_drive() {
     let pages = SupportedPagesLog::read_from(&driver.log(LogId::SUPPORTED_PAGES, 1024)).unwrap();
     for (lid, page) in (0..=255).zip(pages.pages()) {
         let at = driver.pages(PAGE);
-        let mut command = GetLogPage::of(LogId(lid), 0, 64);
+        let mut command = GetLogPage::for_log(LogId(lid), 0, 64);
         command.set_nsid(0xffff_ffff);
         let status = driver.admin(command.entry(), at).status();
         let expected =
@@ -162,7 +162,7 @@ fn the_other_log_pages_report_the_drive() {
     assert_eq!(ocp.media_bytes_read(), telemetry.nand_bytes_read.into());
     assert!((1..=100).contains(&ocp.free_percent()));
     assert_eq!((ocp.bad_user_blocks(), ocp.throttling_events()), (0, 0));
-    let mut capture = GetLogPage::of(LogId::TELEMETRY_HOST, 0, 1024);
+    let mut capture = GetLogPage::for_log(LogId::TELEMETRY_HOST, 0, 1024);
     capture.set_log_specific(1);
     let at = driver.pages(PAGE);
     assert_eq!(driver.admin(capture.entry(), at).status(), StatusCode::SUCCESS);
@@ -178,7 +178,7 @@ fn log_pages_are_read_in_parts_and_padded() {
     let mut driver = TestDriver::new("samsung-951", &[]);
     let whole = driver.log(LogId::COMMAND_EFFECTS, 4096);
     let at = driver.pages(2 * PAGE);
-    let get = |offset, len| GetLogPage::of(LogId::COMMAND_EFFECTS, offset, len);
+    let get = |offset, len| GetLogPage::for_log(LogId::COMMAND_EFFECTS, offset, len);
     assert_eq!(driver.admin(get(1032, 100).entry(), at + 8).status(), StatusCode::SUCCESS);
     assert_eq!(driver.bytes(at + 8, 100), whole[1032..1132]);
     driver.memory.write(at, &[9; 32]).unwrap();
@@ -192,12 +192,12 @@ fn log_pages_are_read_in_parts_and_padded() {
         (get(0, 1 << 20), StatusCode::INVALID_FIELD),
         (get(u64::MAX - 3, 4), StatusCode::INVALID_FIELD),
         (entries, StatusCode::INVALID_FIELD),
-        (GetLogPage::of(LogId::ANA, 0, 4), StatusCode::INVALID_LOG_PAGE),
+        (GetLogPage::for_log(LogId::ANA, 0, 4), StatusCode::INVALID_LOG_PAGE),
     ] {
         assert_eq!(driver.admin(command.entry(), at).status(), status, "{command:?}");
     }
     assert_eq!(driver.admin(get(0, 64).entry(), 0).status(), StatusCode::DATA_TRANSFER_ERROR);
-    let mut smart = GetLogPage::of(LogId::SMART, 0, 512);
+    let mut smart = GetLogPage::for_log(LogId::SMART, 0, 512);
     smart.set_nsid(5);
     assert_eq!(driver.admin(smart.entry(), at).status(), StatusCode::INVALID_NAMESPACE);
     let mut sgl = get(0, 64).entry();

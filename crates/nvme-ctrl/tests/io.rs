@@ -67,7 +67,7 @@ fn prps_and_sgls_transfer_the_same_data() {
     for (n, page) in (0..).zip(&pages[1..]) {
         driver.memory.write(lists + PAGE + n * 8, &page.to_le_bytes()).expect("mapped memory");
     }
-    let mut write = Write::of(1, 40, 40).entry();
+    let mut write = Write::for_blocks(1, 40, 40).entry();
     write.set_prps(at, lists + PAGE - 16);
     assert_eq!(driver.run(1, write).status(), StatusCode::SUCCESS);
     assert_eq!(driver.read(40, 40).1, bytes);
@@ -82,7 +82,7 @@ fn prps_and_sgls_transfer_the_same_data() {
     for (n, descriptor) in (0..).zip(list) {
         driver.memory.write(segment + n * 16, descriptor.as_bytes()).expect("mapped memory");
     }
-    let mut read = Read::of(1, 40, 40).entry();
+    let mut read = Read::for_blocks(1, 40, 40).entry();
     read.set_sgl1(SglDescriptor::new(SglType::LAST_SEGMENT, segment, 48));
     assert_eq!(driver.run(1, read).status(), StatusCode::SUCCESS);
     let back = driver.bytes(out + 1, 20_480);
@@ -99,7 +99,7 @@ fn invalid_commands_have_their_status_and_are_logged() {
     let at = driver.pages(64 * PAGE);
     let blocks = driver.namespace_data().size_blocks();
     let good = |slba, count| {
-        let mut entry = Read::of(1, slba, count).entry();
+        let mut entry = Read::for_blocks(1, slba, count).entry();
         entry.set_prps(at, at + PAGE);
         entry
     };
@@ -150,13 +150,16 @@ fn compare_and_verify() {
     driver.write(64, &bytes);
     let at = driver.pages(2 * PAGE);
     driver.memory.write(at, &bytes).expect("mapped memory");
-    let mut compare = Compare::of(1, 64, 16).entry();
+    let mut compare = Compare::for_blocks(1, 64, 16).entry();
     compare.set_prps(at, at + PAGE);
     assert_eq!(driver.run(1, compare).status(), StatusCode::SUCCESS);
     driver.memory.write(at + 8191, &[bytes[8191] ^ 1]).expect("mapped memory");
     assert_eq!(driver.run(1, compare).status(), StatusCode::COMPARE_FAILURE);
-    assert_eq!(driver.run(1, Verify::of(1, 64, 16).entry()).status(), StatusCode::SUCCESS);
-    assert_eq!(driver.run(1, Verify::of(1, 64, 257).entry()).status(), StatusCode::INVALID_FIELD);
+    assert_eq!(driver.run(1, Verify::for_blocks(1, 64, 16).entry()).status(), StatusCode::SUCCESS);
+    assert_eq!(
+        driver.run(1, Verify::for_blocks(1, 64, 257).entry()).status(),
+        StatusCode::INVALID_FIELD
+    );
     let telemetry = driver.controller.drive_mut().telemetry(Nanos::ZERO);
     assert_eq!(
         (telemetry.host_reads, telemetry.host_bytes_read),
@@ -192,10 +195,10 @@ fn verify_does_not_use_the_link() {
         let cids: Vec<u16> = (0..32)
             .map(|n| {
                 let slba = n * 4096 * u64::from(BLOCKS);
-                let mut entry = Read::of(1, slba, BLOCKS).entry();
+                let mut entry = Read::for_blocks(1, slba, BLOCKS).entry();
                 entry.set_prps(prps.0, prps.1);
                 if verify {
-                    entry = Verify::of(1, slba, BLOCKS).entry();
+                    entry = Verify::for_blocks(1, slba, BLOCKS).entry();
                 }
                 driver.put(1, entry)
             })
@@ -213,9 +216,9 @@ fn verify_does_not_use_the_link() {
     assert!(read > Nanos::from_millis(17), "{read}");
     assert!(verified < Nanos(read.0 / 2), "{verified} of {read}");
     let mut driver = TestDriver::new("samsung-951", &[("fault", "media-error@1m+4k")]);
-    let found = driver.run(1, Verify::of(1, 2048, 8).entry()).status();
+    let found = driver.run(1, Verify::for_blocks(1, 2048, 8).entry()).status();
     assert_eq!(found, StatusCode::UNRECOVERED_READ_ERROR);
-    let fine = driver.run(1, Verify::of(1, 4096, 8).entry()).status();
+    let fine = driver.run(1, Verify::for_blocks(1, 4096, 8).entry()).status();
     assert_eq!(fine, StatusCode::SUCCESS);
 }
 
@@ -225,7 +228,10 @@ fn write_zeroes_and_deallocate_clear_data() {
     let bytes = pattern(128 * 512, 5);
     driver.write(0, &bytes);
     let mut expected = bytes.clone();
-    assert_eq!(driver.run(1, WriteZeroes::of(1, 3, 20).entry()).status(), StatusCode::SUCCESS);
+    assert_eq!(
+        driver.run(1, WriteZeroes::for_blocks(1, 3, 20).entry()).status(),
+        StatusCode::SUCCESS
+    );
     expected[3 * 512..23 * 512].fill(0);
     assert_eq!(driver.read(0, 128).1, expected);
     let mut dataset = DatasetManagement::new();
@@ -276,7 +282,7 @@ fn fua_and_a_disabled_cache_survive_a_loss_of_power() {
         );
         let at = driver.pages(PAGE);
         driver.memory.write(at, &[9; 4096]).expect("mapped memory");
-        let mut write = Write::of(1, 0, 8);
+        let mut write = Write::for_blocks(1, 0, 8);
         write.set_fua(fua);
         let mut entry = write.entry();
         entry.set_prps(at, 0);
@@ -315,7 +321,7 @@ fn injected_faults_have_their_statuses() {
         "no data with an error"
     );
     assert_eq!(
-        driver.run(1, Verify::of(1, 2048, 8).entry()).status(),
+        driver.run(1, Verify::for_blocks(1, 2048, 8).entry()).status(),
         StatusCode::UNRECOVERED_READ_ERROR
     );
     assert_eq!(driver.write(16, &[4; 4096]).status(), StatusCode::SUCCESS);
@@ -334,7 +340,7 @@ fn a_loss_of_power_aborts_commands_and_a_removed_drive_completes_none() {
         &[("data", "keep"), ("fault", "power-loss@3"), ("fault", "surprise-removal@5")],
     );
     let at = driver.pages(PAGE);
-    let mut entry = Read::of(1, 0, 8).entry();
+    let mut entry = Read::for_blocks(1, 0, 8).entry();
     entry.set_prps(at, 0);
     let first = driver.put(1, entry);
     let second = driver.put(1, entry);
@@ -366,7 +372,7 @@ fn completions_are_at_the_model_times() {
     let mut model = support::drive("samsung-951", &[]);
     let at = driver.pages(PAGE);
     for n in 0..50_u64 {
-        let mut entry = Read::of(1, n * 77_777, 8).entry();
+        let mut entry = Read::for_blocks(1, n * 77_777, 8).entry();
         entry.set_prps(at, 0);
         let start = driver.now;
         driver.run(1, entry);

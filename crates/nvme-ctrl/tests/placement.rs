@@ -24,7 +24,7 @@ fn placing() -> TestDriver {
 /// A log page of the endurance group.
 fn group_log(driver: &mut TestDriver, lid: LogId, len: u32) -> Vec<u8> {
     let at = driver.pages(PAGE);
-    let mut command = GetLogPage::of(lid, 0, len);
+    let mut command = GetLogPage::for_log(lid, 0, len);
     command.set_nsid(NSID_ALL).set_endurance_group(1);
     let status = driver.admin(command.entry(), at).status();
     assert_eq!(status, StatusCode::SUCCESS, "{lid}");
@@ -52,7 +52,7 @@ fn left_blocks(driver: &mut TestDriver) -> Vec<u64> {
 
 fn write(driver: &mut TestDriver, slba: u64, directive: u8, specific: u16) -> StatusCode {
     let at = driver.pages(PAGE);
-    let mut write = Write::of(1, slba, 8);
+    let mut write = Write::for_blocks(1, slba, 8);
     write.set_directive(directive).set_directive_specific(specific);
     let mut entry = write.entry();
     entry.set_prps(at, 0);
@@ -136,7 +136,7 @@ fn it_can_neither_be_switched_off_nor_used_without_handles() {
     let data = plain.controller_data();
     assert_eq!((data.attributes(), data.endurance_groups()), (0, 0));
     let at = plain.pages(PAGE);
-    let mut command = GetLogPage::of(LogId::FDP_STATISTICS, 0, 64);
+    let mut command = GetLogPage::for_log(LogId::FDP_STATISTICS, 0, 64);
     command.set_nsid(NSID_ALL).set_endurance_group(1);
     let status = plain.admin(command.entry(), at).status();
     assert_eq!(status, StatusCode::INVALID_LOG_PAGE);
@@ -192,7 +192,7 @@ fn enabled_events(driver: &mut TestDriver, handle: u16, select: u8, types: u8) -
 /// Logged host events: type, placement identifier, handle.
 fn events(driver: &mut TestDriver) -> Vec<(u8, u16, u8)> {
     let at = driver.pages(PAGE);
-    let mut command = GetLogPage::of(LogId::FDP_EVENTS, 0, 4096);
+    let mut command = GetLogPage::for_log(LogId::FDP_EVENTS, 0, 4096);
     command.set_nsid(NSID_ALL).set_endurance_group(1).set_log_specific(HOST_EVENTS);
     let status = driver.admin(command.entry(), at).status();
     assert_eq!(status, StatusCode::SUCCESS);

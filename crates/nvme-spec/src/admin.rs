@@ -154,7 +154,7 @@ constants! {
 
 impl GetLogPage {
     /// Reads `len_bytes` of a log page (at least 1, rounded up to dwords) from `offset` on.
-    pub fn of(lid: crate::log::LogId, offset: u64, len_bytes: u32) -> GetLogPage {
+    pub fn for_log(lid: crate::log::LogId, offset: u64, len_bytes: u32) -> GetLogPage {
         let mut command = GetLogPage::new();
         assert!(len_bytes > 0, "Number of Dwords cannot be 0");
         let less_one = len_bytes.div_ceil(4) - 1;

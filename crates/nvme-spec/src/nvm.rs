@@ -38,7 +38,7 @@ macro_rules! range_commands {
         $(
             impl $name {
                 /// Command on `blocks` (1 to 65,536) logical blocks of a namespace from `slba` on.
-                pub fn of(nsid: u32, slba: u64, blocks: u32) -> $name {
+                pub fn for_blocks(nsid: u32, slba: u64, blocks: u32) -> $name {
                     assert!(matches!(blocks, 1..=65_536), "{blocks} logical blocks in one command");
                     let mut command = $name::new();
                     command

@@ -41,7 +41,7 @@ pub struct Chart {
 
 impl Chart {
     /// A chart of these views, with a switch of the y axis; `None` without any.
-    pub fn of(
+    pub fn new(
         title: String,
         switch: &'static str,
         height: u32,
@@ -132,7 +132,7 @@ struct Trace {
 }
 
 impl Trace {
-    fn of(trace: &Value) -> Trace {
+    fn new(trace: &Value) -> Trace {
         let fields = trace.as_object().expect("a trace is an object");
         let (lists, style): (Vec<_>, Vec<_>) =
             fields.iter().partition(|(_, value)| value.is_array());
@@ -154,11 +154,11 @@ pub struct ChartView {
 
 impl ChartView {
     pub fn with(label: impl Into<String>, data: &[Value], layout: Value) -> ChartView {
-        ChartView { label: label.into(), data: data.iter().map(Trace::of).collect(), layout }
+        ChartView { label: label.into(), data: data.iter().map(Trace::new).collect(), layout }
     }
 
     /// A view of these traces; `None` without any.
-    pub fn of(label: impl Into<String>, data: Vec<Value>, layout: Value) -> Option<ChartView> {
+    pub fn new(label: impl Into<String>, data: Vec<Value>, layout: Value) -> Option<ChartView> {
         (!data.is_empty()).then(|| ChartView::with(label, &data, layout))
     }
 }

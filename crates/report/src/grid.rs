@@ -127,7 +127,7 @@ fn points<'a>(
     cell: &'a CellRecord,
 ) -> impl Iterator<Item = Point<'a>> {
     let drives = cell.plan.drives.iter();
-    drives.filter_map(move |drive| Point::of(set, run, cell, *drive))
+    drives.filter_map(move |drive| Point::new(set, run, cell, *drive))
 }
 
 impl<'a> Section<'a> {

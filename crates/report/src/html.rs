@@ -80,7 +80,7 @@ pub fn render_with(runs: &[Run], predicted: &[PredictedMatrix]) -> Result<String
     }
     body.push(cards::cards(&set, &sections));
     contents.push(Entry::new("drives", "Drives"));
-    let health = appendix::HealthTables::of(&set);
+    let health = appendix::HealthTables::new(&set);
     body.push(appendix::appendix(&set, &health, &left_out));
     contents.extend(health.entries());
     let last =
@@ -145,7 +145,7 @@ impl PageParts {
             self.body.push(heading);
             self.contents.push(Entry::new(&id, short_title(title)));
         }
-        let scores = Scoreboard::of(set, sections, name);
+        let scores = Scoreboard::new(set, sections, name);
         let id = format!("{suite_id}-scoreboard");
         if !scores.columns.is_empty() {
             let title = match scores.rows.len() {

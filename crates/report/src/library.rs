@@ -104,7 +104,7 @@ impl Library {
             if newest.is_none_or(|newest| *newest <= run.manifest.created) {
                 drive.identify(record, &serial);
             }
-            drive.runs.push(LibraryRun::of(run, number, folder.clone()));
+            drive.runs.push(LibraryRun::new(run, number, folder.clone()));
         }
         for observation in observations(run, &Origin::default()) {
             let key = Key {
@@ -198,7 +198,7 @@ impl LibraryDrive {
 }
 
 impl LibraryRun {
-    fn of(run: &Run, drive: usize, folder: String) -> LibraryRun {
+    fn new(run: &Run, drive: usize, folder: String) -> LibraryRun {
         let finished = |cell: &&assay_store::read::CellRecord| {
             cell.state == assay_store::read::CellState::Finished
                 && cell.plan.drives.contains(&drive)

@@ -60,7 +60,7 @@ fn table(matrix: &PredictedMatrix) -> Table {
         corner: "block".to_owned(),
         columns: threads
             .iter()
-            .map(|threads| Column::of(format!("{threads} threads"), ""))
+            .map(|threads| Column::new(format!("{threads} threads"), ""))
             .collect(),
         rows: matrix.rates.chunks(threads.len().max(1)).map(row).collect(),
         notes: vec![

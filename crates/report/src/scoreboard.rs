@@ -81,7 +81,7 @@ pub enum Standing {
 
 impl Score {
     /// A value from a cell of this section.
-    fn of(found: FigureValue<'_>, section: &Section<'_>) -> Score {
+    fn new(found: FigureValue<'_>, section: &Section<'_>) -> Score {
         let is_source = |p: &&Point<'_>| {
             let source = found.of.as_ref();
             source.is_some_and(|m| std::ptr::eq(m.cell, p.cell) && m.part.drive == p.index)
@@ -176,7 +176,7 @@ fn derived(sections: &[Section<'_>], suite: &str) -> Vec<HeadlineMetric> {
 
 impl<'a> Scoreboard<'a> {
     /// The scoreboard of a suite; without columns where it measured nothing.
-    pub fn of(set: &DriveSet<'a>, sections: &[Section<'a>], suite: &'a str) -> Scoreboard<'a> {
+    pub fn new(set: &DriveSet<'a>, sections: &[Section<'a>], suite: &'a str) -> Scoreboard<'a> {
         let metrics = metrics(set, sections, suite);
         // Position in the set, run, and index in the run's manifest.
         let drives: Vec<(usize, usize, usize)> = set
@@ -198,7 +198,7 @@ impl<'a> Scoreboard<'a> {
             };
             let of_drive = |(_, run, index): &(usize, usize, usize)| {
                 let found = metric.of_drive(&set.runs[*run], *index)?;
-                Some(Score::of(found, &sections[at]))
+                Some(Score::new(found, &sections[at]))
             };
             let mut scores: Vec<Option<Score>> = drives.iter().map(of_drive).collect();
             if scores.iter().all(Option::is_none) {

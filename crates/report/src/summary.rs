@@ -26,7 +26,7 @@ fn boards<'a>(
     sections: &[grid::Section<'a>],
 ) -> Vec<(&'a str, Scoreboard<'a>)> {
     let suites = suites(set).into_iter();
-    let board = |(name, title)| (title, Scoreboard::of(set, sections, name));
+    let board = |(name, title)| (title, Scoreboard::new(set, sections, name));
     suites.map(board).filter(|(_, b)| !b.columns.is_empty()).collect()
 }
 

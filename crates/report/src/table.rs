@@ -48,20 +48,20 @@ pub struct Column {
 }
 
 impl Column {
-    pub fn of(label: impl Into<String>, unit: &'static str) -> Column {
+    pub fn new(label: impl Into<String>, unit: &'static str) -> Column {
         Column { group: None, label: label.into(), unit }
     }
 
     /// Columns without a group: labels and units.
     pub fn list<const N: usize>(columns: [(&str, &'static str); N]) -> Vec<Column> {
-        Vec::from(columns.map(|(label, unit)| Column::of(label, unit)))
+        Vec::from(columns.map(|(label, unit)| Column::new(label, unit)))
     }
 
     /// A column under a group heading; an empty heading means no group.
     pub fn under(group: &str, label: &str, unit: &'static str) -> Column {
         Column {
             group: (!group.is_empty()).then(|| Heading::plain(group)),
-            ..Column::of(label, unit)
+            ..Column::new(label, unit)
         }
     }
 
@@ -72,7 +72,7 @@ impl Column {
 
     /// A column without a unit under the heading of a drive.
     pub fn of_drive(group: &Heading, label: impl Into<String>) -> Column {
-        Column { group: Some(group.clone()), ..Column::of(label, "") }
+        Column { group: Some(group.clone()), ..Column::new(label, "") }
     }
 }
 

@@ -137,10 +137,10 @@ pub fn compare(
 fn comparison(section: &Section<'_>, metric: ResultMetric, only_common: bool) -> Table {
     let drives = section.drives.iter();
     let names = drives.clone().map(|d| section.set.full_name(*d));
-    let mut columns: Vec<Column> = names.map(|name| Column::of(name, "")).collect();
+    let mut columns: Vec<Column> = names.map(|name| Column::new(name, "")).collect();
     let pair = <[usize; 2]>::try_from(section.drives.as_slice()).ok();
     if pair.is_some() {
-        columns.push(Column::of("change", "%"));
+        columns.push(Column::new("change", "%"));
     }
     let rounds = rounds::of_section(section);
     let is_unsteady = |drive| {

@@ -89,7 +89,7 @@ pub struct Server<F: Front> {
 
 impl<F: Front> Server<F> {
     /// Fails when epoll is not available.
-    pub fn of(front: F) -> Result<Server<F>, ServeError> {
+    pub fn with_front(front: F) -> Result<Server<F>, ServeError> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed("epoll_create"))?;
         // Without it wake-ups are about 50 us later, which the round-trip overhead then includes.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));

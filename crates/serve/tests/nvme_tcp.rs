@@ -374,7 +374,7 @@ fn discovery_names_the_subsystem() {
     assert_eq!(name(&id.subsystem_nqn()), DISCOVERY_NQN);
     assert_eq!((id.controller_id(), id.controller_type()), (host.controller_id, 2));
     let mut get = |offset, len: u32| {
-        let mut get = GetLogPage::of(LogId(DISCOVERY_LOG), offset, len);
+        let mut get = GetLogPage::for_log(LogId(DISCOVERY_LOG), offset, len);
         get.set_retain_event(true);
         let payload = Payload::FromController(len as usize);
         let (done, data) = host.admin.run(get.entry(), payload).unwrap();

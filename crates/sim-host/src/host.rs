@@ -63,14 +63,14 @@ pub const YEAR_2025: HostCosts =
 
 impl NamedHost {
     /// The host of a profile whose test bench is `bench`.
-    pub fn of(choice: HostChoice, bench: &BenchProfile) -> NamedHost {
-        NamedHost { name: choice.to_string(), costs: HostCosts::of(choice, bench) }
+    pub fn new(choice: HostChoice, bench: &BenchProfile) -> NamedHost {
+        NamedHost { name: choice.to_string(), costs: HostCosts::new(choice, bench) }
     }
 }
 
 impl HostCosts {
     /// The host of a profile whose test bench is `bench`.
-    pub fn of(choice: HostChoice, bench: &BenchProfile) -> HostCosts {
+    pub fn new(choice: HostChoice, bench: &BenchProfile) -> HostCosts {
         match choice {
             HostChoice::Year2017 => YEAR_2017,
             HostChoice::Year2025 => YEAR_2025,

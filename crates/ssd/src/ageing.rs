@@ -207,7 +207,7 @@ struct LevelTable {
 }
 
 impl LevelTable {
-    fn of(class: FlashClass) -> &'static LevelTable {
+    fn for_class(class: FlashClass) -> &'static LevelTable {
         static TABLES: [OnceLock<LevelTable>; CLASSES] = [const { OnceLock::new() }; CLASSES];
         TABLES[class as usize].get_or_init(|| {
             let margin = class.law().margin;
@@ -243,7 +243,7 @@ impl AgeingLaw {
         AgeingLaw {
             law,
             rated_cycles: rated.map_or(law.rated_cycles, |rated| rated.value).max(1),
-            table: LevelTable::of(class),
+            table: LevelTable::for_class(class),
             level_ns: std::array::from_fn(|level| match level {
                 RETRIES => retries_ns + REBUILD_NS,
                 _ => retry_ns * (level as u64 + 1),

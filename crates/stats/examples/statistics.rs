@@ -84,7 +84,7 @@ fn coverage() -> String {
 /// `95.1 (98)`: coverage and share with an interval, percent; in italics where under half have one,
 /// without coverage of under a twentieth.
 fn cell(family: Family, n: usize) -> String {
-    let found = Coverage::of(family, n, SERIES);
+    let found = Coverage::new(family, n, SERIES);
     let printed = found.printed_pct();
     let covering = 100.0 * f64::from(found.covering) / f64::from(found.printed.max(1));
     match found.covering_pct() {

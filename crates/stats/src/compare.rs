@@ -160,7 +160,7 @@ struct Side {
 
 impl Side {
     /// `None` without runs, or with a value that is not positive and finite.
-    fn of(repeats: &[RunValue]) -> Option<Side> {
+    fn new(repeats: &[RunValue]) -> Option<Side> {
         if repeats.is_empty() || !repeats.iter().all(|r| r.value.is_finite() && r.value > 0.0) {
             return None;
         }
@@ -319,7 +319,7 @@ pub fn compare(
         };
         side.iter().map(of_run).collect()
     };
-    let (Some(a), Some(b)) = (Side::of(&plain(baseline)), Side::of(&plain(other))) else {
+    let (Some(a), Some(b)) = (Side::new(&plain(baseline)), Side::new(&plain(other))) else {
         comparison.why = Some("one side has no value above zero".to_owned());
         return comparison;
     };

@@ -149,12 +149,12 @@ pub fn mean(values: &[f64], level: f64) -> Result<Estimate, NoInterval> {
             ..independent
         });
     }
-    let long_run = LongRun::of(values, variance).ok_or(NoInterval::NoValues)?;
+    let long_run = LongRun::new(values, variance).ok_or(NoInterval::NoValues)?;
     let memory = long_run.variance / variance;
     if count / memory < FEWEST_EFFECTIVE {
         return Err(NoInterval::Dependent { samples, memory });
     }
-    let bursts = Bursts::of(values, mean);
+    let bursts = Bursts::new(values, mean);
     let effective = (count / memory).min(bursts.effective());
     if effective < FEWEST_EFFECTIVE {
         let bursts = bursts.count;

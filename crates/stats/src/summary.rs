@@ -48,7 +48,7 @@ pub struct LatencySummary {
 }
 
 impl LatencySummary {
-    pub fn of(histogram: &Histogram) -> LatencySummary {
+    pub fn new(histogram: &Histogram) -> LatencySummary {
         let [p50, p90, p95, p99, p99_9, p99_99, p99_999, p99_9999] =
             histogram.percentiles(PERCENTILES.map(|(_, share)| share)).map(|ns| ns.0);
         LatencySummary {
@@ -124,7 +124,7 @@ impl OpSummary {
         self.ios == 0 && self.errors == 0
     }
 
-    pub fn of(counts: &OpInterval, elapsed: Nanos) -> OpSummary {
+    pub fn new(counts: &OpInterval, elapsed: Nanos) -> OpSummary {
         OpSummary {
             ios: counts.ios,
             bytes: counts.bytes,
@@ -132,8 +132,8 @@ impl OpSummary {
             causes: counts.causes.clone(),
             iops: rate::per_second(counts.ios, elapsed),
             mib_per_s: rate::mib_per_second(counts.bytes, elapsed),
-            latency_ns: LatencySummary::of(&counts.latency),
-            service_ns: counts.service.as_ref().map(LatencySummary::of),
+            latency_ns: LatencySummary::new(&counts.latency),
+            service_ns: counts.service.as_ref().map(LatencySummary::new),
         }
     }
 }

@@ -55,7 +55,7 @@ impl JobTotals {
     /// All zero when the operation never occurred.
     pub fn summary(&self, op: Op) -> OpSummary {
         let counts = self.counts(op);
-        counts.map_or_else(OpSummary::default, |counts| OpSummary::of(counts, self.elapsed()))
+        counts.map_or_else(OpSummary::default, |counts| OpSummary::new(counts, self.elapsed()))
     }
 
     /// Failed or short I/Os of all operations.

@@ -28,10 +28,10 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
-        Bench::of(fixtures::manifest(SMALL))
+        Bench::with_manifest(fixtures::manifest(SMALL))
     }
 
-    fn of(manifest: Manifest) -> Bench {
+    fn with_manifest(manifest: Manifest) -> Bench {
         let dir = tempfile::tempdir().unwrap();
         let under = Destination::Under(dir.path().to_owned());
         let writer = RunWriter::create(&under, &manifest).unwrap();
@@ -216,7 +216,7 @@ fn an_inspection_has_no_intervals_to_trace_to() {
         let mut manifest = fixtures::manifest(SMALL);
         let at = manifest.cells.iter().position(|c| c.step == "random-read");
         manifest.cells[at.unwrap()].kind = kind;
-        let mut bench = Bench::of(manifest);
+        let mut bench = Bench::with_manifest(manifest);
         bench.start();
         let mut result = CellResult::default();
         result.read.errors = 1;
@@ -252,7 +252,7 @@ fn the_host_load_is_the_mean_over_the_measured_span_of_real_drives_only() {
     let mut manifest = fixtures::manifest(SMALL);
     for simulated in [true, false] {
         manifest.drives[0].simulated = simulated;
-        let mut bench = Bench::of(manifest.clone());
+        let mut bench = Bench::with_manifest(manifest.clone());
         bench.start();
         bench.interval(0, true, Op::Read, &[1]);
         bench.interval(1, false, Op::Read, &[1]);
@@ -307,7 +307,7 @@ proptest! {
         let read: Vec<_> = drive.series.iter().filter(reported).map(|p| ((p.index, !p.ramp, p.op), p.ios, p.latency)).collect();
         let truth: Vec<_> = all
             .iter()
-            .map(|(key, latencies)| (*key, latencies.len() as u64, LatencySummary::of(&histogram(latencies))))
+            .map(|(key, latencies)| (*key, latencies.len() as u64, LatencySummary::new(&histogram(latencies))))
             .collect();
         prop_assert_eq!(read, truth);
         let measured: Vec<u64> = all
@@ -316,7 +316,7 @@ proptest! {
             .flat_map(|(_, latencies)| latencies.iter().copied())
             .collect();
         let result = drive.result.unwrap_or_default();
-        prop_assert_eq!(result.read.latency_ns, LatencySummary::of(&histogram(&measured)));
+        prop_assert_eq!(result.read.latency_ns, LatencySummary::new(&histogram(&measured)));
     }
 }
 
@@ -338,7 +338,7 @@ fn the_drain_after_a_job_is_added_to_its_last_interval() {
     assert_eq!(last.elapsed(), Nanos(1_000_002_600));
     let mut together = histogram(&[100; 50]);
     together.merge(&histogram(&[900]));
-    assert_eq!(last.latency, LatencySummary::of(&together));
+    assert_eq!(last.latency, LatencySummary::new(&together));
     let result = drive.result.unwrap();
     assert_eq!((result.read.ios, result.elapsed), (151, Nanos(3_000_002_600)));
     // The highest rate is that of a whole second.

@@ -110,7 +110,7 @@ impl RegisterField {
     }
 
     /// Its value, from that of the register.
-    pub const fn of(self, register: u64) -> u64 {
+    pub const fn value_in(self, register: u64) -> u64 {
         register >> self.low & (u64::MAX >> (64 - self.bits))
     }
 }

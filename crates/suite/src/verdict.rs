@@ -18,7 +18,7 @@ pub struct VerdictSubject<'a> {
 }
 
 impl<'a> VerdictSubject<'a> {
-    pub fn of(run: &'a Run, drive: usize) -> VerdictSubject<'a> {
+    pub fn new(run: &'a Run, drive: usize) -> VerdictSubject<'a> {
         VerdictSubject { runs: vec![(run, drive)] }
     }
 
@@ -31,7 +31,7 @@ impl<'a> VerdictSubject<'a> {
                     |s: &&mut VerdictSubject<'_>| s.drive().is_some_and(|d| d.is_same(drive));
                 match subjects.iter_mut().find(same) {
                     Some(subject) => subject.runs.push((run, index)),
-                    None => subjects.push(VerdictSubject::of(run, index)),
+                    None => subjects.push(VerdictSubject::new(run, index)),
                 }
             }
         }

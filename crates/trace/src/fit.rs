@@ -147,7 +147,7 @@ fn quoted(text: &str) -> String {
 }
 
 impl FittedWorkload {
-    pub fn of(survey: &TraceSurvey, profile: &TraceProfile) -> FittedWorkload {
+    pub fn new(survey: &TraceSurvey, profile: &TraceProfile) -> FittedWorkload {
         let (reads, writes) = (survey.reads.requests, survey.writes.requests);
         let share = |count: u64| count as f64 / (reads + writes).max(1) as f64 * 100.0;
         let begins_pct = share(profile.runs);

@@ -55,7 +55,7 @@ pub struct TraceProfile {
 pub const HOTTEST_PCT: [u64; 3] = [1, 10, 20];
 
 impl TraceProfile {
-    pub fn of(source: &TraceSource, survey: &TraceSurvey) -> Result<TraceProfile, TraceError> {
+    pub fn new(source: &TraceSource, survey: &TraceSurvey) -> Result<TraceProfile, TraceError> {
         let mut reader = TraceReader::open_surveyed(source, survey)?;
         let mut pass = Pass::default();
         while let Some(record) = reader.next_record()? {

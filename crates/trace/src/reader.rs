@@ -143,7 +143,7 @@ impl TraceReader {
             name.contains("oraclegeneral").then_some(TraceFormat::OracleGeneral)
         };
         let format = source.format.or_else(by_name);
-        TraceReader::of(source.name(), inputs, format, source.device.clone())
+        TraceReader::with_inputs(source.name(), inputs, format, source.device.clone())
     }
 
     pub fn new(
@@ -152,10 +152,10 @@ impl TraceReader {
         format: Option<TraceFormat>,
         device: Option<String>,
     ) -> Result<TraceReader, TraceError> {
-        TraceReader::of(name, vec![input], format, device)
+        TraceReader::with_inputs(name, vec![input], format, device)
     }
 
-    fn of(
+    fn with_inputs(
         name: String,
         mut inputs: Vec<Bytes>,
         format: Option<TraceFormat>,

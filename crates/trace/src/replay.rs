@@ -224,7 +224,7 @@ pub struct ReplayPlan {
 impl ReplayPlan {
     /// Reads the whole trace.
     pub fn new(options: &ReplayOptions, area: ReplayArea) -> Result<ReplayPlan, TraceError> {
-        let survey = TraceSurvey::of(&options.source)?;
+        let survey = TraceSurvey::load(&options.source)?;
         let unfit = |what: String| TraceError::Unfit { file: options.source.name(), what };
         let ops = [Op::Read, Op::Write, Op::Discard, Op::Flush];
         let kept = ops.into_iter().filter(|op| !options.skipped.has(*op));

@@ -48,7 +48,7 @@ pub struct TraceSurvey {
 
 impl TraceSurvey {
     /// A trace that has not changed since it was last read in this process is not read again.
-    pub fn of(source: &TraceSource) -> Result<Arc<TraceSurvey>, TraceError> {
+    pub fn load(source: &TraceSource) -> Result<Arc<TraceSurvey>, TraceError> {
         let state = fs::metadata(&source.path)
             .ok()
             .and_then(|data| Some((data.len(), data.modified().ok()?)));

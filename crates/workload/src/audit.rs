@@ -68,7 +68,7 @@ pub fn audit(simulated: bool) -> Result<HostAudit, AuditError> {
     run_io_loop(
         &mut target,
         &mut workers,
-        IoLoopConfig::of(&workload),
+        IoLoopConfig::new(&workload),
         std::slice::from_mut(&mut recorder),
         &AtomicBool::new(false),
         &mut sink,

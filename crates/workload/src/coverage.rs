@@ -23,7 +23,7 @@ pub struct CoverageMap {
 impl CoverageMap {
     /// Complete when the workers have ended. `None` where a workload does not count it, and where
     /// there is no memory for it. `concurrent`: its workers run on several threads.
-    pub fn of(workload: &Workload, concurrent: bool) -> Option<Arc<CoverageMap>> {
+    pub fn for_workload(workload: &Workload, concurrent: bool) -> Option<Arc<CoverageMap>> {
         if !workload.counts_coverage || !workload.writes() || workload.trims {
             return None;
         }

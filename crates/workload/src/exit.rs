@@ -35,7 +35,7 @@ pub struct ExitGroups {
 }
 
 impl ExitGroups {
-    pub fn of<'a>(workloads: impl Iterator<Item = &'a Workload>) -> ExitGroups {
+    pub fn new<'a>(workloads: impl Iterator<Item = &'a Workload>) -> ExitGroups {
         let mut groups = ExitGroups::default();
         for exit in workloads.filter_map(|workload| workload.exit) {
             groups.groups.entry(exit.group).or_default();

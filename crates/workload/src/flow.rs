@@ -29,7 +29,7 @@ struct Group {
 pub struct FlowGroups(BTreeMap<u32, Arc<Group>>);
 
 impl FlowGroups {
-    pub fn of<'a>(workloads: impl Iterator<Item = &'a Workload>) -> FlowGroups {
+    pub fn new<'a>(workloads: impl Iterator<Item = &'a Workload>) -> FlowGroups {
         let mut groups = FlowGroups::default();
         for workload in workloads {
             let Some(flow) = workload.flow else { continue };

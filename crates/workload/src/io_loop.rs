@@ -39,7 +39,7 @@ pub struct IoLoopConfig {
 }
 
 impl IoLoopConfig {
-    pub fn of(workload: &Workload) -> IoLoopConfig {
+    pub fn new(workload: &Workload) -> IoLoopConfig {
         IoLoopConfig {
             depth: workload.iodepth,
             batch_complete_min: workload.batch_complete_min,

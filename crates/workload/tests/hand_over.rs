@@ -114,7 +114,7 @@ fn run(rw: &str, runtime_ms: u32) -> (SlowSink, u64) {
         run_io_loop(
             &mut target,
             &mut workers,
-            IoLoopConfig::of(&workload),
+            IoLoopConfig::new(&workload),
             std::slice::from_mut(&mut recorder),
             &AtomicBool::new(false),
             &mut sink,

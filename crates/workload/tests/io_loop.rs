@@ -53,7 +53,7 @@ fn a_thread_that_waits_for_its_turn_is_asked_once_per_pause() {
         })
     });
     let mut target = Clockwork::new(LATENCY, 16);
-    let groups = FlowGroups::of(workloads.iter());
+    let groups = FlowGroups::new(workloads.iter());
     let worker = |(slot, workload): (u32, &Workload)| {
         let worker = Worker::new(workload, 0, slot, target.now).unwrap();
         worker.with_flow(groups.share(workload))
@@ -63,7 +63,7 @@ fn a_thread_that_waits_for_its_turn_is_asked_once_per_pause() {
     run_io_loop(
         &mut target,
         &mut workers,
-        IoLoopConfig::of(&workloads[0]),
+        IoLoopConfig::new(&workloads[0]),
         std::slice::from_mut(&mut recorder),
         &AtomicBool::new(false),
         &mut Ignore,

@@ -80,7 +80,7 @@ fn the_timeout_applies_only_to_real_drives() {
             min_io_bytes: 512,
             kind,
         };
-        IoLoopConfig::of(&Workload::plan(&reading("1s"), &facts).unwrap()).io_timeout
+        IoLoopConfig::new(&Workload::plan(&reading("1s"), &facts).unwrap()).io_timeout
     };
     assert_eq!(of(TargetKind::Simulated), Nanos::MAX);
     assert_eq!(of(TargetKind::File), IO_TIMEOUT);

@@ -37,9 +37,9 @@ fn fitted(options: &[(&str, &str)], reads_pct: u64, rate: f64) -> (FittedWorkloa
     let path = folder.path().join("t.csv");
     fs::write(&path, text).unwrap();
     let source = TraceSource { path, format: None, device: None };
-    let survey = TraceSurvey::of(&source).unwrap();
-    let profile = TraceProfile::of(&source, &survey).unwrap();
-    (FittedWorkload::of(&survey, &profile), profile)
+    let survey = TraceSurvey::load(&source).unwrap();
+    let profile = TraceProfile::new(&source, &survey).unwrap();
+    (FittedWorkload::new(&survey, &profile), profile)
 }
 
 /// Bounds stated in docs/traces.md: theta from 0.5 on within 0.05 and none of a uniform order, runs

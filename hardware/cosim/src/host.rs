@@ -236,12 +236,12 @@ impl CoreHost {
     fn read_link(&mut self, drive: usize) -> Result<PcieLink, CoreError> {
         let address = map::drive_bank(drive) + map::LINK;
         let value = u64::from(self.core.world().read32(address)?);
-        let is_up = map::LINK_UP.of(value) != 0;
+        let is_up = map::LINK_UP.value_in(value) != 0;
         let most = self.infos[drive].pcie.as_ref();
         Ok(PcieLink {
             address: "simulated".to_owned(),
-            speed: is_up.then(|| link_speed(map::LINK_SPEED.of(value) as u8)),
-            width: is_up.then(|| map::LINK_WIDTH.of(value) as u32),
+            speed: is_up.then(|| link_speed(map::LINK_SPEED.value_in(value) as u8)),
+            width: is_up.then(|| map::LINK_WIDTH.value_in(value) as u32),
             max_speed: most.and_then(|link| link.max_speed.clone()),
             max_width: most.and_then(|link| link.max_width),
         })

@@ -118,15 +118,15 @@ impl<D: DriveSide> CoreStreamer<D> {
             loop {
                 let value = self.world.read32(address)?;
                 let value = u64::from(value);
-                let step = map::SEQUENCER_STEP.of(value) as u8;
-                if map::SEQUENCER_READY.of(value) != 0 {
+                let step = map::SEQUENCER_STEP.value_in(value) as u8;
+                if map::SEQUENCER_READY.value_in(value) != 0 {
                     break;
                 }
-                if map::SEQUENCER_FAILED.of(value) != 0 {
+                if map::SEQUENCER_FAILED.value_in(value) != 0 {
                     return Err(CoreError::BringUp {
                         drive: name.clone(),
                         step,
-                        reason: map::SEQUENCER_REASON.of(value) as u8,
+                        reason: map::SEQUENCER_REASON.value_in(value) as u8,
                     });
                 }
                 let waited = self.world.cycle() - began;

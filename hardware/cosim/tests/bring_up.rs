@@ -78,11 +78,13 @@ fn ended(world: &mut World<Altered>) -> (u64, u64) {
     let end = world.cycle() + LIMIT_CYCLES;
     loop {
         let word = read(world, drive::SEQUENCER);
-        let failed = drive::SEQUENCER_FAILED.of(word);
-        if failed | drive::SEQUENCER_READY.of(word) | drive::SEQUENCER_DOWN.of(word) != 0 {
-            let reason = drive::SEQUENCER_REASON.of(word);
+        let failed = drive::SEQUENCER_FAILED.value_in(word);
+        if failed | drive::SEQUENCER_READY.value_in(word) | drive::SEQUENCER_DOWN.value_in(word)
+            != 0
+        {
+            let reason = drive::SEQUENCER_REASON.value_in(word);
             assert_eq!(failed != 0, reason != 0, "{word:#x}");
-            return (drive::SEQUENCER_STEP.of(word), reason);
+            return (drive::SEQUENCER_STEP.value_in(word), reason);
         }
         assert!(world.cycle() < end, "the sequencer stays {word:#x}");
         world.run(500).expect("no rule is broken");

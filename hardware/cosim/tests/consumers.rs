@@ -341,7 +341,7 @@ fn commands_are_retried() {
                     assert!(seen.has(StatusBits::DEVICE_ERROR), "{what}: {seen:?}");
                     let bank = raw.bank(is_replay);
                     let device = raw.read64(bank, stream::DEVICE_STATUS);
-                    let field = stream::DEVICE_STATUS_STATUS_FIELD.of(device);
+                    let field = stream::DEVICE_STATUS_STATUS_FIELD.value_in(device);
                     assert_eq!(field, u64::from(status), "{what}");
                 }
             }

@@ -35,11 +35,11 @@ fn check_failed(raw: &mut Raw, is_replay: bool, expected: &[StatusBits], what: &
     let whole = (NTH - 1) * CHUNK;
     assert!(bytes <= whole && bytes.is_multiple_of(CHUNK), "{what}: {bytes}");
     let device = raw.read64(bank, stream::DEVICE_STATUS);
-    assert_eq!(stream::DEVICE_STATUS_VALID.of(device), 1, "{what}");
-    assert_eq!(stream::DEVICE_STATUS_DRIVE.of(device), 0, "{what}");
-    let status = stream::DEVICE_STATUS_STATUS_FIELD.of(device);
+    assert_eq!(stream::DEVICE_STATUS_VALID.value_in(device), 1, "{what}");
+    assert_eq!(stream::DEVICE_STATUS_DRIVE.value_in(device), 0, "{what}");
+    let status = stream::DEVICE_STATUS_STATUS_FIELD.value_in(device);
     assert_eq!(status, 0x7fff, "{what}: a command without completion");
-    let lba = stream::DEVICE_STATUS_LBA.of(device);
+    let lba = stream::DEVICE_STATUS_LBA.value_in(device);
     if !is_replay {
         assert_eq!(lba * 512, bytes, "{what}");
     } else {
@@ -196,12 +196,12 @@ fn each_drive_has_its_own_timeout() {
                 assert!(status.has(StatusBits::DEVICE_ERROR), "{what}: {status:?}");
                 for drive in [0, 1] {
                     let word = raw.read32(drive_bank(drive), drive::SEQUENCER);
-                    let ready = drive::SEQUENCER_READY.of(u64::from(word));
+                    let ready = drive::SEQUENCER_READY.value_in(u64::from(word));
                     assert_eq!(ready, u64::from(drive != late), "{what}: drive {drive}");
                 }
                 let device = raw.read64(bank, stream::DEVICE_STATUS);
                 if !is_flush {
-                    let drive = stream::DEVICE_STATUS_DRIVE.of(device);
+                    let drive = stream::DEVICE_STATUS_DRIVE.value_in(device);
                     assert_eq!(drive, late as u64, "{what}");
                 }
                 raw.slot_of(late).disarm();
@@ -219,8 +219,8 @@ fn a_drive_is_shut_down_and_restarted() {
     raw.drive_control(drive::CONTROL_SHUTDOWN);
     raw.await_sequencer(drive::SEQUENCER_DOWN);
     let word = u64::from(raw.drive32(drive::SEQUENCER));
-    assert_eq!(drive::SEQUENCER_READY.of(word), 0);
-    assert_eq!(drive::SEQUENCER_FAILED.of(word), 0);
+    assert_eq!(drive::SEQUENCER_READY.value_in(word), 0);
+    assert_eq!(drive::SEQUENCER_FAILED.value_in(word), 0);
     // A drive that is not ready has no media.
     raw.session(false, 0, CHUNKS, 1);
     assert_eq!(raw.status(false), StatusBits::DEVICE_ERROR);
@@ -306,8 +306,8 @@ fn beats_are_discarded() {
         return;
     };
     let bank = raw.bank(false);
-    let in_progress = |word: u32| stream::FLUSH_STATUS_IN_PROGRESS.of(u64::from(word)) != 0;
-    let finished = |word: u32| stream::FLUSH_STATUS_FINISHED.of(u64::from(word)) != 0;
+    let in_progress = |word: u32| stream::FLUSH_STATUS_IN_PROGRESS.value_in(u64::from(word)) != 0;
+    let finished = |word: u32| stream::FLUSH_STATUS_FINISHED.value_in(u64::from(word)) != 0;
     // Between sessions, until the stream's last beat.
     raw.write32(bank, stream::FLUSH_CONTROL, stream::FLUSH_CONTROL_START.mask() as u32);
     assert!(in_progress(raw.read32(bank, stream::FLUSH_STATUS)));

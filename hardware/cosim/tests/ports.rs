@@ -425,9 +425,9 @@ fn failed_commands_are_named() {
             let what = format!("round {round}, {code:?} at {address:#x}: {status:?}");
             assert_eq!(status, StatusBits::DEVICE_ERROR, "{what}");
             let device = get(&mut world, bank, stream::DEVICE_STATUS);
-            assert_eq!(stream::DEVICE_STATUS_LBA.of(device), address / 512, "{what}");
-            assert_eq!(stream::DEVICE_STATUS_VALID.of(device), 1, "{what}");
-            let field = stream::DEVICE_STATUS_STATUS_FIELD.of(device);
+            assert_eq!(stream::DEVICE_STATUS_LBA.value_in(device), address / 512, "{what}");
+            assert_eq!(stream::DEVICE_STATUS_VALID.value_in(device), 1, "{what}");
+            let field = stream::DEVICE_STATUS_STATUS_FIELD.value_in(device);
             let expected = u64::from(code.sct()) << 8 | u64::from(code.sc());
             assert_eq!(field & 0x7ff, expected, "{what}");
         }

@@ -85,7 +85,7 @@ fn a_restart_recovers_a_drive_that_hangs() {
             // A reset of the controller, which the core does by itself, does not help.
             raw.run(250_000);
             let word = u64::from(raw.drive32(drive::SEQUENCER));
-            assert_eq!(drive::SEQUENCER_READY.of(word), 0, "{what}: {word:#x}");
+            assert_eq!(drive::SEQUENCER_READY.value_in(word), 0, "{what}: {word:#x}");
             raw.drive_control(drive::CONTROL_RESTART);
             raw.check_next(&what);
         }

@@ -239,7 +239,7 @@ fn inferred(observed: &ObservedCell, rates: &[f64]) -> Option<CauseSpan> {
     if known.count() * 2 <= observed.intervals.len() {
         return None;
     }
-    let series = Series::of(observed, rates);
+    let series = Series::new(observed, rates);
     let segments = change::segments(rates);
     let starts = segments.iter().skip(1).map(|segment| segment.from);
     std::iter::once(0)
@@ -256,7 +256,7 @@ pub(super) fn possible(observed: &ObservedCell, rates: &[f64], fall: usize) -> O
     if has_status(observed) || !known {
         return None;
     }
-    let series = Series::of(observed, rates);
+    let series = Series::new(observed, rates);
     let level = series.level_at(fall);
     let slower = series.heating(fall, REACH) < series.heating_before(fall) * SLOWER;
     (series.first_time(fall) && slower).then(|| format!("{level:.0} C, not reached before"))
@@ -270,7 +270,7 @@ struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    fn of(observed: &'a ObservedCell, rates: &'a [f64]) -> Series<'a> {
+    fn new(observed: &'a ObservedCell, rates: &'a [f64]) -> Series<'a> {
         let first = observed.intervals.iter().find_map(|m| m.temperature_c);
         let mut last = first.unwrap_or(0.0);
         let reading = |m: &ObservedInterval| {

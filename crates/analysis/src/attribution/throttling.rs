@@ -39,7 +39,7 @@ pub struct SpanRate {
 }
 
 impl SpanRate {
-    fn of(phase: &RatePhase) -> SpanRate {
+    fn new(phase: &RatePhase) -> SpanRate {
         SpanRate { from_s: phase.from_s, to_s: phase.to_s, mib_per_s: phase.mean_mib_per_s }
     }
 }
@@ -69,7 +69,7 @@ pub fn throttling(observed: &ObservedCell, phases: &[RatePhase]) -> Option<Throt
         let span = phase.from_s..phase.to_s;
         let inside = |m: &&ObservedInterval| span.contains(&m.sample.start_s());
         let intervals: Vec<_> = observed.intervals.iter().filter(inside).collect();
-        let of_phase = RateSum::of(intervals.iter().copied(), IntervalSample::mib_per_s);
+        let of_phase = RateSum::new(intervals.iter().copied(), IntervalSample::mib_per_s);
         slow_share_s += of_phase.span_s * duty_pct / 100.0;
         slow.add(slowest(intervals, duty_pct));
         all.add(of_phase);
@@ -80,13 +80,13 @@ pub fn throttling(observed: &ObservedCell, phases: &[RatePhase]) -> Option<Throt
     Some(Throttling {
         onset_s,
         onset_c,
-        before: first.checked_sub(1).map(|at| SpanRate::of(&phases[at])),
+        before: first.checked_sub(1).map(|at| SpanRate::new(&phases[at])),
         spans,
         after_mib_per_s: all.mean()?,
         slow_mib_per_s: slow.mean(),
         duty_pct: slow_share_s / all.span_s * 100.0,
         period_s,
-        recovery: phases.get(last + 1).map(SpanRate::of),
+        recovery: phases.get(last + 1).map(SpanRate::new),
     })
 }
 
@@ -96,7 +96,7 @@ fn slowest(mut intervals: Vec<&ObservedInterval>, duty_pct: f64) -> RateSum {
     let count = (intervals.len() as f64 * duty_pct / 100.0).round() as usize;
     let least = usize::from(duty_pct > 0.0);
     let slow = intervals.into_iter().take(count.max(least));
-    RateSum::of(slow, IntervalSample::mib_per_s)
+    RateSum::new(slow, IntervalSample::mib_per_s)
 }
 
 #[cfg(test)]

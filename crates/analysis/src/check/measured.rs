@@ -135,7 +135,7 @@ fn of_class(input: &CheckInput<'_>, record: &DriveRecord, cell: &CellRecord) -> 
         );
         return Some(doubted(input, &ids, Finding::new(&about, Rating::of_pct(pct), text)));
     }
-    let Some(class) = Link::of(record) else {
+    let Some(class) = Link::new(record) else {
         return cannot(format!(
             "{value:.0} {unit}; its class, a link of PCIe or SATA, is not known"
         ));

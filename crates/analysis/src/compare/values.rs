@@ -44,7 +44,7 @@ fn repeat(metric: Metric, op: Op, parts: &[&CellDrive], estimates: &Estimates) -
 pub(super) struct Side<'a>(Vec<Vec<(Measured<'a>, [Estimates; 2])>>);
 
 impl<'a> Side<'a> {
-    pub(super) fn of(runs: &'a [Run], group: &DriveGroup, order_known: bool) -> Side<'a> {
+    pub(super) fn new(runs: &'a [Run], group: &DriveGroup, order_known: bool) -> Side<'a> {
         let with_estimates = |measured: Measured<'a>| {
             let with = |writes| estimate::of_several_with(measured.parts.iter().copied(), writes);
             let estimates = [false, true].map(with);

@@ -26,7 +26,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    fn of(plan: &CellPlan, order_known: bool) -> Key {
+    fn new(plan: &CellPlan, order_known: bool) -> Key {
         let w = &plan.workload;
         let order = order(&w.options).filter(|_| order_known);
         Key {
@@ -151,7 +151,7 @@ pub(super) fn measured(run: &Run, drive: usize, order_known: bool) -> Vec<Measur
         let Some(part) = part.filter(|_| compared) else {
             continue;
         };
-        let mut key = Key::of(&cell.plan, order_known);
+        let mut key = Key::new(&cell.plan, order_known);
         if !run.manifest.suite.is_procedure() {
             key.step.clear();
         }

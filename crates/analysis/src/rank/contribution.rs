@@ -135,7 +135,7 @@ fn row(run: &Run, number: usize, cell: &CellRecord, elapsed_s: f64) -> Row {
         firmware: without_formula(drive.firmware.trim().to_owned()),
         capacity_gb: (capacity > 0.0).then(|| (capacity / 1e9).round()),
         interface: drive.details.get("transport").cloned().unwrap_or_default(),
-        link: Link::of(drive).map_or_else(String::new, |link| link.to_string()),
+        link: Link::new(drive).map_or_else(String::new, |link| link.to_string()),
         rw: workload.rw.clone(),
         bs_bytes: workload.bs_bytes,
         iodepth: workload.iodepth.to_string(),

@@ -63,7 +63,7 @@ fn silent_seconds_count_as_zero() {
     // Every fourth second without completions, and two at the end: filled in when a run is read.
     let series: Vec<OpSample> = series;
     let spans = series.iter().map(|p| ((p.index, !p.ramp), (p.start, p.end)));
-    let mut budget = silent::SilentBudget::of(series.len());
+    let mut budget = silent::SilentBudget::new(series.len());
     let spans = spans.collect();
     let mut series = silent::fill_gaps(series.clone(), &spans, Nanos::ZERO, &mut budget);
     silent::fill_end(&mut series, Nanos::from_secs(163), Nanos::ZERO, &mut budget);

@@ -51,8 +51,8 @@ fn queue(load: f64, exponential: bool, slots: usize, seed: u64) -> Truth {
         service_ns,
         queueing_ns,
         lateness_ns,
-        latency: LatencySummary::of(&latency),
-        from_submission: LatencySummary::of(&from_submission),
+        latency: LatencySummary::new(&latency),
+        from_submission: LatencySummary::new(&from_submission),
     }
 }
 

@@ -26,7 +26,7 @@ fn cells(op: Op, times: &[(u64, u64)]) -> Vec<(CellPlan, CellResult)> {
     cells.collect()
 }
 
-fn of(cells: &[(CellPlan, CellResult)]) -> Vec<Stream> {
+fn streams_of(cells: &[(CellPlan, CellResult)]) -> Vec<Stream> {
     streams(cells.iter().map(|(p, r)| (p, r)))
 }
 
@@ -34,7 +34,7 @@ fn of(cells: &[(CellPlan, CellResult)]) -> Vec<Stream> {
 fn the_published_sweep_has_the_reported_cliffs() {
     let mut all = cells(Op::Read, &published("read"));
     all.extend(cells(Op::Write, &published("write")));
-    let streams = of(&all);
+    let streams = streams_of(&all);
     assert_eq!(streams.len(), 32);
     let first = &streams[0];
     assert_eq!((first.op, first.length_bytes), (Op::Write, 131_072));
@@ -58,20 +58,20 @@ fn one_cliff_for_a_slow_mean_and_none_for_a_recovered_one() {
     // A cache of 4 chunks with 8 times the rate of the flash.
     let time = |n: u64| n.min(4) * 100 + n.saturating_sub(4) * 800;
     let slow: Vec<(u64, u64)> = (0..8).map(|n| (1 << n, time(1 << n))).collect();
-    let streams = of(&cells(Op::Write, &slow));
+    let streams = streams_of(&cells(Op::Write, &slow));
     let found = super::cliffs(&streams, Op::Write);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].before_bytes, 4 * 131_072);
     assert!(found[0].to_mib_per_s < 0.2 * found[0].from_mib_per_s);
     // One slow length among fast ones is not a cliff.
     let dip = [(1, 100), (2, 200), (4, 900), (8, 800), (16, 1600)];
-    assert_eq!(super::cliffs(&of(&cells(Op::Write, &dip)), Op::Write), []);
+    assert_eq!(super::cliffs(&streams_of(&cells(Op::Write, &dip)), Op::Write), []);
     assert_eq!(super::cliffs(&[], Op::Write), []);
 }
 
 #[test]
 fn repetitions_are_averaged_by_time_with_an_interval() {
-    let streams = of(&cells(Op::Read, &[(8, 900), (8, 1000), (8, 1100), (4, 0)]));
+    let streams = streams_of(&cells(Op::Read, &[(8, 900), (8, 1000), (8, 1100), (4, 0)]));
     let [one] = streams.as_slice() else {
         panic!("{streams:?}");
     };

@@ -49,7 +49,7 @@ impl Cell {
     }
 
     /// Of a random read of incompressible data.
-    pub fn of(m: &Measurement) -> Option<Cell> {
+    pub fn new(m: &Measurement) -> Option<Cell> {
         let Procedure::Steady(w) = m.procedure else {
             return None;
         };
@@ -78,12 +78,12 @@ impl DriveReads {
     }
 
     /// Ratings of a modelled drive, and the random reads among `figures`.
-    pub fn of(hardware: &Hardware, profile: &str, figures: &[Measurement]) -> DriveReads {
+    pub fn new(hardware: &Hardware, profile: &str, figures: &[Measurement]) -> DriveReads {
         let known = figures.iter().filter_map(|m| {
-            let cell = Cell::of(m)?;
+            let cell = Cell::new(m)?;
             Some((cell, cell.rate(m.metric, m.value)?))
         });
-        DriveReads { rated: hardware.drive(profile).and_then(Rated::of), known: known.collect() }
+        DriveReads { rated: hardware.drive(profile).and_then(Rated::new), known: known.collect() }
     }
 }
 
@@ -99,7 +99,7 @@ impl Rated {
     }
 
     /// Of a modelled drive, whose figures were measured right after their area was written.
-    pub fn of(facts: DriveFacts<'_>) -> Option<Rated> {
+    pub fn new(facts: DriveFacts<'_>) -> Option<Rated> {
         let highest = |rating| facts.highest(rating).map(|r| r.value);
         let (iops, megabytes) = (Rating::RandomReadIops, Rating::SequentialReadMbS);
         Some(Rated {

@@ -7,7 +7,7 @@ fn measured(metric: ReferenceMetric, value: f64) -> Measurement {
         procedure: Procedure::Steady(ReferenceWorkload::read(AccessPattern::Random, 16, 4096)),
         metric,
         value,
-        tolerance: Tolerance::of(metric),
+        tolerance: Tolerance::for_metric(metric),
         source: "test".to_owned(),
         role: Role::Target,
     }

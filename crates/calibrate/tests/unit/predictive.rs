@@ -30,7 +30,7 @@ fn a_situation_is_what_the_published_figures_say() {
     use FigureKind::{RandomRead, RandomWrite, SequentialRead};
     let of = |profile, kind, depth| {
         let figures = crate::published::published(profile).unwrap();
-        Situation::of(&figures, kind, depth)
+        Situation::new(&figures, kind, depth)
     };
     assert_eq!(of("samsung-951", RandomRead, 64), Situation::AnotherBlock);
     assert_eq!(of("samsung-951", RandomRead, 256), Situation::AnotherDepth);

@@ -7,7 +7,7 @@ fn residual(value: f64, simulated: Option<f64>, metric: ReferenceMetric, role: R
             procedure: Procedure::Steady(ReferenceWorkload::read(AccessPattern::Random, 1, 4096)),
             metric,
             value,
-            tolerance: Tolerance::of(metric),
+            tolerance: Tolerance::for_metric(metric),
             source: "test".to_owned(),
             role,
         },

@@ -72,7 +72,7 @@ impl ImportArguments {
     /// The options for files that do not have them.
     pub fn assumed(&self) -> Options {
         let pairs = self.assume.iter();
-        Options::of(pairs.map(|(name, value)| (name.as_str(), value.as_str())))
+        Options::new(pairs.map(|(name, value)| (name.as_str(), value.as_str())))
     }
 }
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::live::LiveArguments;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DriveState {
+pub enum TargetState {
     /// As random writes leave it in the long run: one write of its flash, and a probe
     Steady,
     /// Every block written once, sequentially
@@ -34,7 +34,7 @@ pub struct PrepareArguments {
     pub drive: String,
     /// The state to bring it to
     #[arg(long, value_name = "STATE")]
-    pub to: DriveState,
+    pub to: TargetState,
     /// Block size of the random writes to come, of the state `steady`
     #[arg(long, value_name = "SIZE", default_value = "4k")]
     pub bs: String,

@@ -58,7 +58,7 @@ pub fn run(arguments: &CheckArguments, output: Output) -> anyhow::Result<Command
     let mut drives = super::open_drives(names, &options)?;
     let settings = RunSettings { set: Vec::new(), scale: 1.0, seed: DEFAULT_SEED };
     let plan = expand(&suite, &settings, &drives)?;
-    let state = DriveState::of(&drives[0]);
+    let state = StateBefore::new(&drives[0]);
     let watch = super::Watch::new(&LiveArguments::default())?;
     let destination = arguments.out.clone().map(Destination::At);
     let mut gated = false;
@@ -89,17 +89,17 @@ pub fn run(arguments: &CheckArguments, output: Output) -> anyhow::Result<Command
 }
 
 /// What the run folder does not hold, read before the run.
-struct DriveState {
+struct StateBefore {
     health: Option<Health>,
     used_pct: Option<f64>,
     partition_start_bytes: Option<u64>,
 }
 
-impl DriveState {
-    fn of(session: &DriveSession) -> DriveState {
+impl StateBefore {
+    fn new(session: &DriveSession) -> StateBefore {
         let probe = session.probe().and_then(Result::ok);
         let info = session.info();
-        DriveState {
+        StateBefore {
             health: probe.map(health),
             used_pct: probe.and_then(|probe| used_pct(probe, info.nvme.as_ref().map(|n| n.nsid))),
             partition_start_bytes: partition_start_bytes(info),
@@ -128,7 +128,7 @@ fn used_pct(probe: &Probe, nsid: Option<u32>) -> Option<f64> {
 
 /// The rules of the suite that name a rating, by the data sheet.
 fn sheet(run: &Run, rules: &VerdictRules) -> Vec<SheetFigure> {
-    let subject = VerdictSubject::of(run, 0);
+    let subject = VerdictSubject::new(run, 0);
     let of_suite = rules
         .rules
         .iter()

@@ -53,7 +53,7 @@ pub fn run(arguments: &FidelityArguments, output: Output) -> anyhow::Result<Comm
                 "simulated": true,
                 "drives": all.iter().map(|one| json!({
                     "name": one.name,
-                    "summary": summary(ErrorSummary::of(&one.residuals.0)),
+                    "summary": summary(ErrorSummary::new(&one.residuals.0)),
                     "predicted": summary(one.residuals.summary(Role::HeldOut)),
                     "residuals": residuals(&one.residuals),
                 })).collect::<Vec<_>>(),
@@ -69,7 +69,7 @@ fn shown(all: &[ProfileComparison], path: &Path) -> String {
     );
     for one in all {
         let (sum, predicted) =
-            (ErrorSummary::of(&one.residuals.0), one.residuals.summary(Role::HeldOut));
+            (ErrorSummary::new(&one.residuals.0), one.residuals.summary(Role::HeldOut));
         text.push_str(&format!(
             "  {:<24} {:>15} {:>6.1} % {:>6.1} % {:>22}\n",
             one.name,

@@ -301,7 +301,7 @@ fn read(line: &CommandLine, drive: Option<&str>) -> anyhow::Result<Conversion> {
 
 /// Of a log of fio, or another trace: all of its requests.
 fn survey(log: &str) -> Result<Arc<TraceSurvey>, TraceError> {
-    TraceSurvey::of(&TraceSource { path: log.into(), format: None, device: None })
+    TraceSurvey::load(&TraceSource { path: log.into(), format: None, device: None })
 }
 
 /// The file that the log of a job names is what it runs on.

@@ -27,7 +27,7 @@ pub fn run(arguments: &ImportArguments, output: Output) -> anyhow::Result<Comman
     let destination = Destination::At(arguments.out.clone());
     let written = write(&collection, &about, &destination)?;
     output.show(|| text(&collection, &written), || document(&collection, &written))?;
-    let outcome = CommandOutcome::of(!collection.rejected.is_empty(), false);
+    let outcome = CommandOutcome::from_flags(!collection.rejected.is_empty(), false);
     // The process ends: taking the jobs of 10,000 files apart would last for 20 ms.
     std::mem::forget(collection);
     Ok(outcome)

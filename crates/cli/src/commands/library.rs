@@ -62,7 +62,7 @@ pub fn run(arguments: &LibraryArguments, output: Output) -> anyhow::Result<Comma
             })
         },
     )?;
-    Ok(CommandOutcome::of(!left_out.is_empty(), false))
+    Ok(CommandOutcome::from_flags(!left_out.is_empty(), false))
 }
 
 fn text(drives: usize, runs: usize, index: &Path, left_out: &[(String, String)]) -> String {

@@ -416,7 +416,7 @@ pub fn outcome_of(summary: &RunSummary) -> CommandOutcome {
     let data_failed = summary.bad_blocks > 0 || summary.unverified > 0;
     let failed = summary.io_errors > 0 || data_failed || summary.failed_cells > 0;
     let interrupted = summary.outcome == RunEnd::Interrupted;
-    CommandOutcome::of(failed || !summary.lost_drives.is_empty(), interrupted)
+    CommandOutcome::from_flags(failed || !summary.lost_drives.is_empty(), interrupted)
 }
 
 /// Names a folder that is not there, or is none.

@@ -34,7 +34,7 @@ impl OcpOutput {
         let (closed, folder) = (Arc::clone(&close), folder.to_owned());
         let builder = thread::Builder::new().name("ocp".to_owned());
         let body = move || {
-            let figures = RuleFigures::of(&folder)?;
+            let figures = RuleFigures::read(&folder)?;
             let of_drive = |drive: usize| figures.of_drive(drive);
             let mut follower = Follower::open(&folder, &of_drive, BufWriter::new(out))?;
             loop {

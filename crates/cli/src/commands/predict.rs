@@ -33,7 +33,7 @@ pub fn run(arguments: &PredictArguments, output: Output) -> anyhow::Result<Comma
     };
     if let Some(cells) = &arguments.cells {
         let targets = measured("--cells", cells, arguments.drive.as_deref())?;
-        drive.known = DriveReads::of(&Hardware::embedded()?, "", &targets.measurements).known;
+        drive.known = DriveReads::new(&Hardware::embedded()?, "", &targets.measurements).known;
         if drive.known.is_empty() {
             bail_usage!("--cells {cells}: it has no random read of incompressible data");
         }
@@ -153,7 +153,7 @@ pub fn rest(runs: &[Run]) -> anyhow::Result<Vec<PredictedMatrix>> {
             }
             let targets = run_folder::measurements(run, Some(&record.label))?;
             let profile = record.profile.as_deref().unwrap_or_default();
-            let drive = DriveReads::of(&hardware, profile, &targets.measurements);
+            let drive = DriveReads::new(&hardware, profile, &targets.measurements);
             let is_limited = |cell: &str| run.is_host_limited(cell, number);
             let by_host = run.cells.iter().any(|cell| is_limited(&cell.plan.id));
             if drive.known.len() >= LEAST_CELLS && !by_host {

@@ -10,14 +10,14 @@ use assay_units::text::format_size;
 use assay_workload::plan::{DEFAULT_SEED, Workload};
 
 use crate::args::RunArguments;
-use crate::args::prepare::{DriveState, PrepareArguments};
+use crate::args::prepare::{PrepareArguments, TargetState};
 use crate::exit::{CommandOutcome, bail_usage};
 use crate::terminal::Output;
 
 /// The step of a state, as suites have it: the same words are the same state.
-fn step(state: DriveState, bs: &str) -> String {
+fn step(state: TargetState, bs: &str) -> String {
     match state {
-        DriveState::Steady => format!(
+        TargetState::Steady => format!(
             r#"
 id = "precondition"
 title = "To the steady state of {bs} random writes"
@@ -26,9 +26,9 @@ precondition = "steady"
 sets_state = "steady-{bs}"
 job = {{ rw = "randwrite", bs = "{bs}", iodepth = 32, size = "100%" }}"#
         ),
-        DriveState::Filled | DriveState::Sequential => {
+        TargetState::Filled | TargetState::Sequential => {
             let (title, name, passes) = match state {
-                DriveState::Filled => ("One sequential write", "full", 100),
+                TargetState::Filled => ("One sequential write", "full", 100),
                 _ => ("Two sequential writes", "sequential", 200),
             };
             format!(
@@ -40,7 +40,7 @@ sets_state = "{name}"
 job = {{ rw = "write", bs = "128k", iodepth = 32, size = "100%", io_size = "{passes}%" }}"#
             )
         }
-        DriveState::Empty => r#"
+        TargetState::Empty => r#"
 id = "purge"
 title = "Purge"
 kind = "purge"
@@ -49,7 +49,7 @@ sets_state = "empty" "#
     }
 }
 
-fn suite(state: DriveState, bs: &str) -> String {
+fn suite(state: TargetState, bs: &str) -> String {
     let step = step(state, bs);
     format!(
         r#"name = "prepare"
@@ -65,15 +65,15 @@ needs = ["write"]
 }
 
 /// What the preparation takes of the drive's endurance, in writes of the drive.
-fn cost(state: DriveState) -> &'static str {
+fn cost(state: TargetState) -> &'static str {
     match state {
-        DriveState::Steady => {
+        TargetState::Steady => {
             "writes the drive once, as much again as it has spare flash, and a tenth or more to \
              probe the state: usually 1.3 times its capacity, at most twice"
         }
-        DriveState::Filled => "writes the drive once",
-        DriveState::Sequential => "writes the drive twice",
-        DriveState::Empty => "erases the drive",
+        TargetState::Filled => "writes the drive once",
+        TargetState::Sequential => "writes the drive twice",
+        TargetState::Empty => "erases the drive",
     }
 }
 

@@ -233,7 +233,7 @@ fn text(
         true => "Measured",
         false => "Recorded",
     };
-    let mut lines = Lines::of(verb, status, &drives);
+    let mut lines = Lines::new(verb, status, &drives);
     stream::add_status_lines(&mut lines, &stream::ending(status), status);
     if !arguments.plan {
         let [durable, bytes] = [status.durable_bytes, status.bytes].map(format_size);

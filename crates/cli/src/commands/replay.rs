@@ -239,7 +239,7 @@ fn text(
     finding: Option<&StreamFindings>,
 ) -> String {
     let status = &replayed.status;
-    let mut lines = Lines::of("Replayed", status, &format!("of {names}"));
+    let mut lines = Lines::new("Replayed", status, &format!("of {names}"));
     let ending = match (recording, finding) {
         (None, None) => {
             let bits = status.status.names().into_iter();

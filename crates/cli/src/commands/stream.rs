@@ -118,7 +118,7 @@ pub struct Lines(pub String);
 
 impl Lines {
     /// The head has amount, time and rate.
-    pub fn of(verb: &str, status: &StreamStatus, drives: &str) -> Lines {
+    pub fn new(verb: &str, status: &StreamStatus, drives: &str) -> Lines {
         let (size, time) = (format_size(status.bytes), span(status.elapsed_ns));
         let rate = rate(status.rate_bytes_per_s());
         Lines(format!("{verb} {size} {drives} in {time}: {rate}\n"))
@@ -171,5 +171,5 @@ pub fn add_status_lines(lines: &mut Lines, ending: &str, status: &StreamStatus) 
 pub fn outcome(status: &StreamStatus) -> CommandOutcome {
     let has = |bit| status.status.has(bit);
     let interrupted = has(StatusBits::ABORTED) || has(StatusBits::STOPPED);
-    CommandOutcome::of(!status.is_clean(), interrupted)
+    CommandOutcome::from_flags(!status.is_clean(), interrupted)
 }

@@ -57,7 +57,7 @@ pub fn run(arguments: TestbenchArguments, output: Output) -> anyhow::Result<Comm
     progress.bar.finish_and_clear();
     let report = report?;
     output.show(|| testbench::render(&report), || json!(report))?;
-    Ok(CommandOutcome::of(report.failed > 0, report.interrupted))
+    Ok(CommandOutcome::from_flags(report.failed > 0, report.interrupted))
 }
 
 /// Simulated drives are reproducible; on others, data of an earlier run must not match.

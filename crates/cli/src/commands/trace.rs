@@ -38,8 +38,8 @@ impl Trace {
                 format: TraceFormat::parse(Some(&file.format), file.columns.as_deref())?,
                 device: file.device.clone(),
             };
-            let survey = TraceSurvey::clone(&*TraceSurvey::of(&source)?);
-            let profile = TraceProfile::of(&source, &survey)?;
+            let survey = TraceSurvey::clone(&*TraceSurvey::load(&source)?);
+            let profile = TraceProfile::new(&source, &survey)?;
             Ok(Trace { source, survey, profile })
         };
         Ok(read().map_err(|error| UsageError(error.to_string()))?)
@@ -239,7 +239,7 @@ fn fit(arguments: &TraceFitArguments, output: Output) -> anyhow::Result<CommandO
             path.display()
         );
     }
-    let mut fitted = FittedWorkload::of(&trace.survey, &trace.profile);
+    let mut fitted = FittedWorkload::new(&trace.survey, &trace.profile);
     fitted.notes.extend(mixed(&trace));
     let suite = fitted.suite(&format!("fitted-{name}"), &trace.source, &trace.survey);
     check_replaceable(&path, SUITE_HEAD)?;

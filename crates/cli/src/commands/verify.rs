@@ -25,7 +25,7 @@ pub fn run(arguments: &VerifyArguments, output: Output) -> anyhow::Result<Comman
     let status = &replayed.status;
     output.show(
         || {
-            let mut lines = Lines::of("Verified", status, &format!("on {}", streamed.names));
+            let mut lines = Lines::new("Verified", status, &format!("on {}", streamed.names));
             add_recording_lines(&mut lines, &recording, &replayed);
             stream::add_status_lines(&mut lines, &stream::ending(status), status);
             lines.0

@@ -10,7 +10,7 @@ use crate::fixture::{Fixture, MIB};
 fn a_job_without_a_temporary_folder_is_an_error() {
     let fixture = Fixture::on_disk();
     let command = fixture.command("job null: --size 1m").env("TMPDIR", "/nonexistent").spawn();
-    let done = crate::fixture::Done::of("job null:", command.unwrap());
+    let done = crate::fixture::Done::new("job null:", command.unwrap());
     done.refuses(4, &["temporary folder", "TMPDIR", "--out", "/nonexistent"]);
 }
 
@@ -56,7 +56,7 @@ fn invalid_drives() {
     );
     let mut command = fixture.command("job");
     command.arg("");
-    crate::fixture::Done::of("job ''", command.spawn().unwrap()).refuses(2, &["no drive given"]);
+    crate::fixture::Done::new("job ''", command.spawn().unwrap()).refuses(2, &["no drive given"]);
     let status = std::process::Command::new("mkfifo").arg(fixture.path("pipe")).status().unwrap();
     assert!(status.success());
     fixture.run("job pipe").refuses(2, &["pipe"]);

@@ -272,7 +272,7 @@ fn a_drive_claimed_by_another_process_gives_status_75() {
     let unnamed = devices.fixture.run(&format!("job {device} --rw write"));
     unnamed.refuses(3, &["--destroy"]);
     send(&holder, Signal::INT);
-    Done::of("holder", holder).expect(130);
+    Done::new("holder", holder).expect(130);
     devices.fixture.ok(&words[0]);
 }
 

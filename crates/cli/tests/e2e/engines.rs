@@ -24,7 +24,7 @@ pub fn without_io_uring(fixture: &Fixture, words: &str) -> Done {
         command.spawn().unwrap()
     });
     let child: Child = started.join().unwrap();
-    Done::of(words, child)
+    Done::new(words, child)
 }
 
 #[test]

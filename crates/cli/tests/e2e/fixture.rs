@@ -75,7 +75,7 @@ impl Fixture {
     /// Run to the end.
     #[track_caller]
     pub fn run(&self, words: &str) -> Done {
-        Done::of(words, self.command(words).spawn().unwrap())
+        Done::new(words, self.command(words).spawn().unwrap())
     }
 
     /// Run, expecting status 0.
@@ -143,7 +143,7 @@ pub struct Done {
 impl Done {
     /// Waits for the end; a panic fails the test.
     #[track_caller]
-    pub fn of(words: &str, child: Child) -> Done {
+    pub fn new(words: &str, child: Child) -> Done {
         let output = child.wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
         let status = match output.status.signal() {

@@ -36,7 +36,7 @@ fn command(devices: &BlockDevices, words: &str) -> std::process::Command {
 }
 
 fn run(devices: &BlockDevices, words: &str) -> Done {
-    Done::of(words, command(devices, words).spawn().unwrap())
+    Done::new(words, command(devices, words).spawn().unwrap())
 }
 
 const SUBMIT: &str = "submit plan.toml --here --host a";
@@ -92,7 +92,7 @@ fn a_full_shared_store_is_said_once_with_its_space_and_loses_nothing() {
     // Some tries more.
     pause(3000);
     send(&submit, Signal::INT);
-    let done = Done::of(SUBMIT, submit);
+    let done = Done::new(SUBMIT, submit);
     assert_eq!(done.status, 4, "{done}");
     let text = &done.stderr;
     let full = format!("shared store {}: cannot write", store.display());
@@ -141,7 +141,7 @@ fn a_store_that_has_room_again_ends_the_waiting() {
     let submit = command(&devices, SUBMIT).spawn().unwrap();
     pause(6000);
     resized(&store, "64m");
-    let done = Done::of(SUBMIT, submit).expect(0);
+    let done = Done::new(SUBMIT, submit).expect(0);
     let full = format!("shared store {}: cannot write", store.display());
     // A smaller piece may have found space before the store had room for all.
     let over = count(&done.stderr, "over after ");

@@ -68,7 +68,7 @@ impl Fleet {
     }
 
     fn run(&self, words: &str) -> Done {
-        Done::of(words, self.command(words).spawn().unwrap())
+        Done::new(words, self.command(words).spawn().unwrap())
     }
 
     fn task_words(&self, host: &str) -> String {
@@ -153,7 +153,7 @@ fn a_task_killed_at_seeded_points_gives_the_results_of_an_undisturbed_one() {
             pause(1);
         }
         if over.is_some() {
-            Done::of("task", task).expect(0);
+            Done::new("task", task).expect(0);
             break;
         }
         kills += 1;
@@ -203,7 +203,7 @@ fn a_stopped_task_is_continued_on_another_host_from_what_it_shipped() {
     };
     wait_until("cells are finished", || finished("a") > 2);
     send(&task, Signal::TERM);
-    Done::of("task", task).expect(130);
+    Done::new("task", task).expect(130);
     let before = finished("a");
     assert!(before < 20, "it was not interrupted");
     // The drives are moved, and host a, which is gone, no longer shows them.
@@ -233,7 +233,7 @@ fn a_cancelled_plan_ends_at_once_and_stays_cancelled_and_a_pause_ends_with_the_c
         });
         let control = format!("store/plans/{}/control.json", fleet.plan);
         fleet.fixture.write(&control, format!("{{\"state\":\"{state}\"}}"));
-        Done::of("task", task).expect(130);
+        Done::new("task", task).expect(130);
         let journals: Vec<String> = fleet.journals("a").iter().map(|j| text_so_far(j)).collect();
         let count = |event: &str| -> usize {
             journals.iter().map(|text| text.matches(event).count()).sum()
@@ -306,5 +306,5 @@ fn a_task_names_what_no_host_put_into_the_store_and_hears_signals_while_it_waits
     let waiting = fleet.command(&words).spawn().unwrap();
     pause(500);
     send(&waiting, Signal::TERM);
-    Done::of("task", waiting).expect(130);
+    Done::new("task", waiting).expect(130);
 }

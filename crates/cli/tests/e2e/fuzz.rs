@@ -89,7 +89,7 @@ proptest! {
         if json {
             command.arg("--json");
         }
-        let done = crate::fixture::Done::of(&format!("job {drive} {options:?}"), command.spawn().unwrap());
+        let done = crate::fixture::Done::new(&format!("job {drive} {options:?}"), command.spawn().unwrap());
         prop_assert!([0, 1, 2, 4].contains(&done.status), "{}", done);
         if done.status <= 1 {
             prop_assert!(!done.stdout.is_empty());
@@ -116,7 +116,7 @@ proptest! {
         let fixture = Fixture::on_disk();
         let mut command = fixture.command("");
         command.args(&words);
-        let done = crate::fixture::Done::of(&format!("{words:?}"), command.spawn().unwrap());
+        let done = crate::fixture::Done::new(&format!("{words:?}"), command.spawn().unwrap());
         prop_assert!([0, 1, 2, 3, 4].contains(&done.status), "{}", done);
     }
 }

@@ -107,7 +107,7 @@ fn cut_off_and_resume(drive: &str, permission: &str, scale: &str, seed: u64) {
         child = fixture.command(&format!("run --resume run {permission} --json")).spawn().unwrap();
         pause(30);
     }
-    let last = Done::of("run --resume run", child).expect(0).json();
+    let last = Done::new("run --resume run", child).expect(0).json();
     let now = cells(&fixture, "run");
     assert_eq!(finished(&now).len(), 8, "{now:#?}");
     assert_eq!(last["runs"][0]["cells"].as_array().unwrap().len(), 8);
@@ -216,7 +216,7 @@ fn only_one_process_resumes_a_run() {
     wait_until("the first has taken the run", || lines() > 1);
     fixture.run("run --resume run").refuses(75, &["run", "another"]);
     // The refusal did not affect the running process.
-    Done::of("run --resume run", first).expect(0);
+    Done::new("run --resume run", first).expect(0);
     fixture.tool("sh", &["-c", "cd run && sha256sum -c --strict SHA256SUMS"]);
 }
 
@@ -261,7 +261,7 @@ fn a_run_can_be_resumed_from_another_folder() {
         .current_dir(fixture.path("elsewhere"))
         .spawn()
         .unwrap();
-    Done::of("run --resume ../run", child).expect(0);
+    Done::new("run --resume ../run", child).expect(0);
 }
 
 #[test]

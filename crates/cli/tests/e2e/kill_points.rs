@@ -101,7 +101,7 @@ fn survives(drive: &str, permission: &str, points: u32, seed: u64) {
                 pause(1);
             }
             if over {
-                Done::of(&words, child).expect(0);
+                Done::new(&words, child).expect(0);
                 break;
             }
             send(&child, Signal::KILL);

@@ -268,7 +268,7 @@ fn metrics_are_served_on_a_loopback_address_only() {
     // The address is in use.
     fixture.run(&words).expect(4);
     send(&child, Signal::INT);
-    Done::of(&words, child).expect(130);
+    Done::new(&words, child).expect(130);
     for remote in ["0.0.0.0:9100", "example.org:80"] {
         let words = format!("job null: --rw randread --runtime 1s --metrics {remote}");
         let done = fixture.run(&words).expect(2);

@@ -10,7 +10,7 @@ fn with_level(level: &str, words: &str) -> Done {
     fixture.noise("disk.img", 1 << 20);
     let mut command = fixture.command(words);
     command.env("ASSAY_LOG", level);
-    Done::of(words, command.spawn().unwrap())
+    Done::new(words, command.spawn().unwrap())
 }
 
 fn events(done: &Done) -> Vec<&str> {
@@ -75,7 +75,7 @@ fn names_from_elsewhere_begin_no_line_and_act_on_no_terminal() {
     let name = "a\n2026-11-27T00:00:00.000Z  INFO assay_device: forged\u{1b}[31m";
     fixture.noise(name, 1 << 20);
     let mut command = fixture.command("--log info purge --destroy other");
-    let done = Done::of("purge", command.arg(name).spawn().unwrap()).expect(3);
+    let done = Done::new("purge", command.arg(name).spawn().unwrap()).expect(3);
     let events = events(&done);
     let forged = events.iter().filter(|line| line.contains("forged"));
     assert!(forged.clone().count() > 0, "{done}");

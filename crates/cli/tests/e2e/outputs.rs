@@ -645,7 +645,7 @@ fn outputs_of_root_through_sudo_belong_to_the_caller() {
     let run = |words: &str| {
         let mut command = fixture.command(words);
         command.env("SUDO_UID", "1234").env("SUDO_GID", "1235");
-        Done::of(words, command.spawn().unwrap()).expect(0);
+        Done::new(words, command.spawn().unwrap()).expect(0);
     };
     run("run quick sim:samsung-951 --scale 0.01 --out runs/mine --report page.html");
     run("export runs/mine --format csv -o tables");

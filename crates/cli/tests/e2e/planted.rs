@@ -127,7 +127,7 @@ fn a_limit_of_file_sizes_is_an_error_with_advice() {
     let mut command = Command::new("bash");
     command.args(["-c", &script]).current_dir(fixture.path("."));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let done = Done::of("report", command.spawn().unwrap()).expect(4);
+    let done = Done::new("report", command.spawn().unwrap()).expect(4);
     assert!(done.stderr.contains("report.html"), "{done}");
     let names = fs::read_dir(fixture.path(".")).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());

@@ -58,7 +58,7 @@ fn until_power_fails_and(
             return Some(text);
         }
         if child.try_wait().unwrap().is_some() {
-            Done::of(words, child).expect(0);
+            Done::new(words, child).expect(0);
             return None;
         }
         pause(1);
@@ -315,7 +315,7 @@ fn lose_power_of_a_fleet_task(step: usize) {
     let Some(whole) = prepared(u64::MAX) else {
         return;
     };
-    Done::of(words, command().spawn().unwrap()).expect(0);
+    Done::new(words, command().spawn().unwrap()).expect(0);
     let changes = whole.changes();
     assert!(changes > 50, "{changes} changes");
     let mut cases = 0;
@@ -327,7 +327,7 @@ fn lose_power_of_a_fleet_task(step: usize) {
         let case = format!("change {at} of {changes}");
         let files = files.after_power_returns(at);
         point_to(&files);
-        let done = Done::of(words, command().spawn().unwrap());
+        let done = Done::new(words, command().spawn().unwrap());
         assert!(done.status == 0, "{case}: {done}");
         let drive = &done.json()["drives"][0];
         assert_eq!(drive["state"], "done", "{case}: {done}");

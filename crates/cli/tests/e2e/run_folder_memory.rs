@@ -70,7 +70,7 @@ fn peak_bytes(fixture: &Fixture, words: &str) -> u64 {
     let status = format!("/proc/{}/status", child.id());
     let waited = std::thread::spawn({
         let words = words.to_owned();
-        move || Done::of(&words, child).expect(0)
+        move || Done::new(&words, child).expect(0)
     });
     let mut peak_kib: u64 = 0;
     while !waited.is_finished() {

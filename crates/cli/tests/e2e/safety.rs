@@ -25,7 +25,7 @@ fn writing_jobs_are_refused_without_destroy_and_with_a_wrong_one() {
         for wrong in ["Disk", "disk ", "DISK1", "WRONG-SERIAL"] {
             let mut command = fixture.command(&format!("job disk --rw {rw} --destroy"));
             command.arg(wrong);
-            let done = crate::fixture::Done::of(wrong, command.spawn().unwrap());
+            let done = crate::fixture::Done::new(wrong, command.spawn().unwrap());
             done.refuses(3, &["--destroy disk"]);
         }
     }
@@ -169,7 +169,7 @@ fn meddled(fixture: &Fixture, meddle: impl FnOnce()) -> Done {
         text_so_far(&fixture.path("run/journal.log")).contains("\"event\":\"interval\"")
     });
     meddle();
-    Done::of(words, child)
+    Done::new(words, child)
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn a_drive_is_read_by_many_or_written_by_one() {
             // Looking is no measurement.
             fixture.ok(&format!("probe {drive}"));
             send(&child, Signal::TERM);
-            Done::of(&first, child).expect(130);
+            Done::new(&first, child).expect(130);
         }
         // A lock of the caller is its own.
         let path = fixture.path(&drive);

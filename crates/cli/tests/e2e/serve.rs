@@ -68,7 +68,7 @@ fn serve_reports_its_uri_and_stops_cleanly() {
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("(simulated)"), "{line}");
     send(&child, Signal::INT);
-    let done = Done::of("serve", child).expect(0);
+    let done = Done::new("serve", child).expect(0);
     assert!(done.stderr.contains("served 0 requests"), "{done}");
 }
 

@@ -140,9 +140,9 @@ impl Watched<'_> {
     fn is_as_before(&self, clients: &str, peak: Usage) {
         wait_until(&format!("a client is served after {clients}"), || is_served(self.serving, 1));
         wait_until(&format!("descriptors are closed after {clients}"), || {
-            Usage::of(self.serving).descriptors == self.start.descriptors
+            Usage::new(self.serving).descriptors == self.start.descriptors
         });
-        let after = Usage::of(self.serving);
+        let after = Usage::new(self.serving);
         let mib = |usage: Usage| usage.resident_kib >> 10;
         println!(
             "{}, {clients}: resident {} MiB before, {} with them, {} after; descriptors {} with \
@@ -194,14 +194,14 @@ fn nbd_server_withstands_its_clients(address: &str) {
         // The server may not have seen yet that the one before has gone, but 64 before it.
         assert!(is_served(serving, seed), "client {seed}");
     }
-    watched.is_as_before("1,000 in succession", Usage::of(serving));
+    watched.is_as_before("1,000 in succession", Usage::new(serving));
 
     // Silent: of all at once so many are served, and others closed; the ones that are served lose
     // their connection in the end.
     let mut silent: Vec<_> = (0..CLIENTS).map(|_| connect(serving)).collect();
     let greeted = silent.iter_mut().map(|client| is_greeted(client.as_mut()));
     assert_eq!(greeted.filter(|greeted| *greeted).count(), MOST_CONNECTIONS);
-    let peak = Usage::of(serving);
+    let peak = Usage::new(serving);
     assert!(!is_served(serving, 0), "one connection too many was served");
     watched.has_grown_by_at_most("1,000 at once, silent", peak, 32 << 10);
     // They still have their ends of the connections.
@@ -215,7 +215,7 @@ fn nbd_server_withstands_its_clients(address: &str) {
     for (seed, client) in clients.iter_mut().enumerate() {
         exchange(client.as_mut(), seed as u64).unwrap();
     }
-    let peak = Usage::of(serving);
+    let peak = Usage::new(serving);
     drop(clients);
     watched.is_as_before("64 that exchange data", peak);
 
@@ -234,7 +234,7 @@ fn nbd_server_withstands_its_clients(address: &str) {
             assert!(take(client.as_mut(), 1).is_some());
         }
     }
-    let peak = Usage::of(serving);
+    let peak = Usage::new(serving);
     drop(slow);
     watched.is_as_before("8 that send byte by byte", peak);
 
@@ -246,7 +246,7 @@ fn nbd_server_withstands_its_clients(address: &str) {
         sent += flood(client.as_mut(), &requests);
     }
     assert!(sent / requests.len() >= 1, "{sent} bytes were taken");
-    let peak = Usage::of(serving);
+    let peak = Usage::new(serving);
     assert!(is_served(serving, 3));
     let most = MOST_IN_FLIGHT_KIB + (64 << 10);
     watched.has_grown_by_at_most("8 that flood", peak, most);
@@ -264,7 +264,7 @@ fn nbd_server_withstands_its_clients(address: &str) {
             let _ = client.write(&options);
         }
     }
-    let peak = Usage::of(serving);
+    let peak = Usage::new(serving);
     watched.has_grown_by_at_most("2 that flood it with options", peak, most);
     assert!(is_served(serving, 4));
     drop(flooding);
@@ -277,7 +277,7 @@ fn nbd_server_withstands_its_clients(address: &str) {
         client.write_all(&[&write[..], &[1; 1000]].concat()).unwrap();
     }
     assert!(is_served(serving, 5));
-    let peak = Usage::of(serving);
+    let peak = Usage::new(serving);
     watched.has_grown_by_at_most("63 without their payload", peak, 32 << 10);
     drop(stuck);
     watched.is_as_before("63 that announce 32 MiB and send nothing", peak);
@@ -293,7 +293,7 @@ fn nbd_server_withstands_its_clients(address: &str) {
     }
     assert!(is_served(serving, 6));
     watched
-        .is_as_before(&format!("{vanished} that vanish, each one byte later"), Usage::of(serving));
+        .is_as_before(&format!("{vanished} that vanish, each one byte later"), Usage::new(serving));
 }
 
 #[test]

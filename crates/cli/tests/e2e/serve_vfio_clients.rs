@@ -88,9 +88,9 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     let is_as_before = |clients: &str, peak: Usage| {
         is_served(path);
         wait_until(&format!("descriptors are closed after {clients}"), || {
-            Usage::of(serving).descriptors == start.descriptors
+            Usage::new(serving).descriptors == start.descriptors
         });
-        let after = Usage::of(serving);
+        let after = Usage::new(serving);
         println!("{clients}: {start:?} before, {peak:?} with them, {after:?} after");
         assert_eq!(after.threads, start.threads, "{clients}");
         for usage in [peak, after] {
@@ -101,7 +101,7 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     for _ in 0..CLIENTS {
         is_served(path);
     }
-    is_as_before("1,000 in succession", Usage::of(serving));
+    is_as_before("1,000 in succession", Usage::new(serving));
 
     // Silent clients delay no other, and are disconnected in the end.
     let mut silent: Vec<_> = (0..8).map(|_| UnixStream::connect(path).unwrap()).collect();
@@ -119,7 +119,7 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     wait_until("all but 64 are disconnected", || {
         connected.iter().filter(|client| is_open(client)).count() == 64
     });
-    let peak = Usage::of(serving);
+    let peak = Usage::new(serving);
     drop(connected);
     is_as_before("1,000 at once, silent", peak);
 
@@ -133,7 +133,7 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
     body.iter_mut().for_each(|byte| slow.read_exact(std::slice::from_mut(byte)).unwrap());
     assert_eq!(body[32..36], [0xf4, 0x1a, 0xf0, 0x10]);
     drop(slow);
-    is_as_before("one that sends byte by byte", Usage::of(serving));
+    is_as_before("one that sends byte by byte", Usage::new(serving));
 
     // Flooding: reads of 1 MiB, and no reply is read.
     let mut flooding = UnixStream::connect(path).unwrap();
@@ -151,7 +151,7 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
         }
     }
     assert!(sent > 10 * read.len(), "{sent}");
-    let peak = Usage::of(serving);
+    let peak = Usage::new(serving);
     drop(flooding);
     is_as_before("one that floods it", peak);
 
@@ -172,12 +172,12 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
         client.write_all(&message).unwrap();
         assert_eq!(reply(&mut client).map(|(error, _)| error), errno, "{message:?}");
     }
-    is_as_before("messages of impossible lengths", Usage::of(serving));
+    is_as_before("messages of impossible lengths", Usage::new(serving));
     let mut stuck = UnixStream::connect(path).unwrap();
     stuck.write_all(&version()).unwrap();
     stuck.write_all(&command_of(REGION_WRITE, &[0; 17], 1 << 20)).unwrap();
     assert!(reply(&mut stuck).is_some());
-    let peak = Usage::of(serving);
+    let peak = Usage::new(serving);
     drop(stuck);
     is_as_before("one that announces 1 MiB and sends nothing", peak);
 
@@ -188,7 +188,7 @@ fn vfio_user_clients_hold_neither_memory_nor_the_function() {
         client.write_all(&conversation[..length]).unwrap();
     }
     let clients = format!("{} that vanish, each one byte later", conversation.len());
-    is_as_before(&clients, Usage::of(serving));
+    is_as_before(&clients, Usage::new(serving));
 
     // A second virtual machine waits, and is told of on stderr; it is served after the first.
     let mut first = connect(0);

@@ -33,7 +33,7 @@ impl ServeProcess {
         let mut text = String::new();
         let document = loop {
             let Some(line) = lines.next() else {
-                let done = Done::of(&arguments, child);
+                let done = Done::new(&arguments, child);
                 panic!("{done}{}", messages.join().unwrap());
             };
             text.push_str(&line.unwrap());
@@ -61,7 +61,7 @@ impl ServeProcess {
     pub fn ended(mut self, signal: Signal) -> Done {
         let child = self.child.take().unwrap();
         send(&child, signal);
-        let mut done = Done::of(&self.arguments, child).expect(0);
+        let mut done = Done::new(&self.arguments, child).expect(0);
         done.stderr = self.messages.take().unwrap().join().unwrap();
         assert!(!done.stderr.contains("panicked"), "{done}");
         done
@@ -92,17 +92,17 @@ impl Usage {
     /// descriptors for a fifth of a second.
     pub fn after(serving: &ServeProcess, client: impl FnOnce()) -> Usage {
         client();
-        let (mut usage, mut same) = (Usage::of(serving), 0);
+        let (mut usage, mut same) = (Usage::new(serving), 0);
         while same < 20 {
             pause(10);
-            let now = Usage::of(serving);
+            let now = Usage::new(serving);
             same = if now.descriptors == usage.descriptors { same + 1 } else { 0 };
             usage = now;
         }
         usage
     }
 
-    pub fn of(serving: &ServeProcess) -> Usage {
+    pub fn new(serving: &ServeProcess) -> Usage {
         let folder = format!("/proc/{}", serving.child.as_ref().unwrap().id());
         let status = std::fs::read_to_string(format!("{folder}/status")).unwrap();
         let number = |key: &str| -> u64 {

@@ -25,7 +25,7 @@ fn interrupted(
     wait_until("the run is under way", || text_so_far(&journal).contains(sign));
     let sent = std::time::Instant::now();
     send(&child, signal);
-    let done = Done::of(words, child);
+    let done = Done::new(words, child);
     (done, sent.elapsed().as_secs_f64())
 }
 
@@ -75,7 +75,7 @@ fn a_command_under_nohup_ignores_sighup() {
         text_so_far(&fixture.path("run/journal.log")).contains("\"interval\"")
     });
     send(&child, Signal::HUP);
-    let done = Done::of(job, child).expect(0).json();
+    let done = Done::new(job, child).expect(0).json();
     assert_eq!(done["outcome"], "complete", "{done:#}");
 }
 
@@ -99,7 +99,7 @@ fn an_interrupted_job_without_a_run_folder_prints_its_results_and_leaves_no_file
     };
     wait_until("an interval is recorded", measuring);
     send(&child, Signal::INT);
-    let done = Done::of("job", child).expect(STATUS);
+    let done = Done::new("job", child).expect(STATUS);
     assert!(done.stdout.contains("IOPS") && done.stdout.contains("nterrupted"), "{done}");
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
 }
@@ -241,7 +241,7 @@ fn a_run_folder_in_use_gives_status_75_until_its_writer_has_ended() {
     let second = fixture.run("run --resume run");
     second.refuses(75, &["run is being written by another assay process"]);
     send(&child, Signal::INT);
-    Done::of(words, child).expect(STATUS);
+    Done::new(words, child).expect(STATUS);
     fixture.ok("run --resume run");
 }
 
@@ -258,7 +258,7 @@ fn a_second_ctrl_c_ends_at_once() {
         send(&child, Signal::INT);
         pause(5);
     }
-    let done = Done::of("job", child);
+    let done = Done::new("job", child);
     assert!(done.status == STATUS, "{done}");
 }
 
@@ -267,7 +267,7 @@ fn a_closed_pipe_is_silent_success() {
     let fixture = Fixture::on_disk();
     let mut child = fixture.command("suites").spawn().unwrap();
     drop(child.stdout.take());
-    let done = Done::of("suites | true", child);
+    let done = Done::new("suites | true", child);
     assert!(done.status == 0, "{done}");
     assert_eq!(done.stderr, "");
     let output = Command::new("sh")
@@ -299,7 +299,7 @@ fn a_stopped_program_measures_nothing() {
         rustix::process::kill_process(worker, Signal::STOP).unwrap();
         pause(2000);
         rustix::process::kill_process(worker, Signal::CONT).unwrap();
-        let job = Done::of(&words, child).expect(0).json();
+        let job = Done::new(&words, child).expect(0).json();
         let warnings = job["warnings"].to_string();
         assert!(warnings.contains("host-stopped"), "{way}: {warnings}");
         let longest_ns = number(&job, "/jobs/0/read/latency_ns/max");

@@ -22,7 +22,7 @@ fn disk(fixture: &Fixture, name: &str, bytes: usize) {
 fn record(fixture: &Fixture, words: &str, stream: &str) -> Done {
     let mut command = fixture.command(&format!("record {words}"));
     command.stdin(File::open(fixture.path(stream)).unwrap());
-    Done::of(words, command.spawn().unwrap())
+    Done::new(words, command.spawn().unwrap())
 }
 
 /// What replays on stdout.
@@ -130,7 +130,7 @@ fn output_of(words: &str, child: &mut Child) -> Done {
             .spawn()
             .unwrap(),
     );
-    Done::of(words, child)
+    Done::new(words, child)
 }
 
 #[test]

@@ -249,7 +249,7 @@ fn a_bad_chunk_of_a_stopped_recording_is_reported() {
         fixture.read("disk").chunks(128 * KIB).any(|found| found == last)
     });
     send(&recorder, Signal::TERM);
-    Done::of("record", recorder).expect(130);
+    Done::new("record", recorder).expect(130);
     let before = fixture.json("verify disk");
     assert_eq!(before["recording"]["whole"], true);
     let first = number(&before, "/status/first_address") as usize;
@@ -278,7 +278,7 @@ fn a_replay_stopped_in_its_last_chunk_is_reported_as_stopped() {
         before > 0 && lies_there() == before
     });
     send(&player, Signal::TERM);
-    let done = Done::of("replay", player).expect(130);
+    let done = Done::new("replay", player).expect(130);
     assert!(done.stderr.contains("stopped"), "{done}");
     let mut came = Vec::new();
     out.read_to_end(&mut came).unwrap();
@@ -338,7 +338,7 @@ fn one_signal_ends_a_wait_for_a_connection() {
             }
             send(&player, signal);
             // By the signal itself: nothing had begun.
-            Done::of(to, player).expect(1000 + signal.as_raw());
+            Done::new(to, player).expect(1000 + signal.as_raw());
         }
     }
     // The next process replaces the stale socket.
@@ -349,7 +349,7 @@ fn one_signal_ends_a_wait_for_a_connection() {
         std::os::unix::net::UnixStream::connect(fixture.path("sock"))
             .is_ok_and(|mut connection| connection.read_to_end(&mut came).is_ok())
     });
-    Done::of("replay", player).expect(0);
+    Done::new("replay", player).expect(0);
     assert_eq!(came.len(), 20 * MIB);
     assert!(!fixture.path("sock").exists());
 }

@@ -30,7 +30,7 @@ fn ended_by_two(child: Child, words: &str, signal: Signal) -> (Done, f64) {
         sent = std::time::Instant::now();
         send(&child, signal);
     }
-    let done = Done::of(words, child);
+    let done = Done::new(words, child);
     (done, sent.elapsed().as_secs_f64())
 }
 
@@ -161,7 +161,7 @@ fn killing_a_command_kills_its_io() {
         .collect();
     assert_eq!(io.len(), 1);
     send(&child, Signal::KILL);
-    Done::of(words, child).expect(1009);
+    Done::new(words, child).expect(1009);
     wait_until("its I/O has ended", || !Path::new(&io[0]).exists());
 }
 

@@ -99,7 +99,7 @@ fn ctrl_c_ends_the_testbench_with_partial_results() {
     wait_until("it writes", || fixture.read("disk")[..4096] != before[..4096]);
     pause(20);
     send(&child, Signal::INT);
-    let done = Done::of(words, child).expect(130);
+    let done = Done::new(words, child).expect(130);
     let bench = done.json();
     assert_eq!(bench["interrupted"], Value::Bool(true));
     assert_eq!(bench["failed"], Value::from(0), "{bench:#}");

@@ -179,7 +179,7 @@ fn pulled_and_plugged_in_again(
         journal.lines().any(|line| line.contains("\"interval\"") && line.contains("second"))
     });
     pull();
-    let run = Done::of(&words, child).expect(1).json();
+    let run = Done::new(&words, child).expect(1).json();
     assert_eq!(run["outcome"], "interrupted");
     assert!(codes(&run).contains(&"drive-lost"), "{:?}", codes(&run));
     assert_eq!(cut_off(&states(&run, 0)), 1);
@@ -219,7 +219,7 @@ fn a_suite_on_a_file_removed_between_cells_resumes_after_its_return() {
     });
     // The first cell has the file open and succeeds.
     std::fs::rename(fixture.path("disk"), fixture.path("away")).unwrap();
-    let run = Done::of(words, child).expect(1).json();
+    let run = Done::new(words, child).expect(1).json();
     assert_eq!(run["outcome"], "interrupted");
     assert_eq!(cut_off(&states(&run, 0)), 1);
     let words = codes(&run);
@@ -264,7 +264,7 @@ fn pulled(fixture: &Fixture, words: &str, pull: impl FnOnce()) -> Value {
     });
     pull();
     // It must end long before its runtime.
-    let job = Done::of(words, child).expect(1).json();
+    let job = Done::new(words, child).expect(1).json();
     assert!(number(&job, "/jobs/0/read/errors") > 0.0);
     assert!(number(&job, "/jobs/0/read/ios") > 0.0);
     assert!(number(&job, "/jobs/0/elapsed_ns") < 500e9);

@@ -22,7 +22,7 @@ fn an_external_power_meter_is_recorded() {
         let words = format!("job {drive} --rw randread --runtime 2s --interval 250ms {words}");
         let mut command = fixture.command(&words);
         let child = command.args(["--power-meter", meter]).spawn().unwrap();
-        Done::of(&words, child)
+        Done::new(&words, child)
     };
     let job = with("disk", "--out metered --json", "echo 3").expect(0).json();
     assert_eq!(number(&job, "/jobs/0/values/power_mean_w"), 3.0, "{job:#}");
@@ -32,7 +32,7 @@ fn an_external_power_meter_is_recorded() {
     let words = "run quick disk other";
     let mut command = fixture.command(words);
     let child = command.args(["--power-meter", "echo 3"]).spawn().unwrap();
-    Done::of(words, child).refuses(2, &["--power-meter", "one drive", "2"]);
+    Done::new(words, child).refuses(2, &["--power-meter", "one drive", "2"]);
     // A silent meter stops the command.
     let silent = with("disk", "--out silent", "echo watts; sleep 60");
     silent.refuses(2, &["echo watts", "no number", "watts"]);

@@ -180,7 +180,7 @@ impl Cluster {
     #[track_caller]
     pub fn run(&self, program: &str, arguments: &[&str]) -> Done {
         let child = self.command(program, arguments).spawn().unwrap();
-        Done::of(&format!("({program} {})", arguments.join(" ")), child)
+        Done::new(&format!("({program} {})", arguments.join(" ")), child)
     }
 
     /// As [`Cluster::run`], expecting status 0; gives its stdout.
@@ -221,7 +221,7 @@ impl Cluster {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        Done::of(host, child).expect(0);
+        Done::new(host, child).expect(0);
     }
 
     /// End a host with all of its processes at the same time, as a loss of power does.
@@ -261,7 +261,7 @@ impl Cluster {
             .env("ASSAY_TEST_HOST", host)
             .spawn()
             .unwrap();
-        Done::of("slurmd", child).expect(0);
+        Done::new("slurmd", child).expect(0);
     }
 
     /// The processes of the cluster that a condition selects, by their ids inside of it.

@@ -64,7 +64,7 @@ fn a_killed_server_removes_its_drive() {
     start_reads(&mut guest, device);
     let child = serving.child.take().unwrap();
     send(&child, Signal::KILL);
-    assert_eq!(Done::of(&words, child).status, 1009);
+    assert_eq!(Done::new(&words, child).status, 1009);
     // vfio-user-pci of QEMU 11 behaves in one of two ways, at random: the function stays and
     // completes nothing, or QEMU ends with an assertion. Neither may hang.
     match assert_drive_lost(&mut guest, device) {

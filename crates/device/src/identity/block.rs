@@ -193,7 +193,7 @@ pub(super) fn describe_block(
         .and_then(|t| t.parse().ok());
     info.pcie = hardware.as_deref().filter(|_| is_nvme).and_then(pcie_link);
     info.nvme = crate::nvme::location::of_block(root, whole, hardware.as_deref());
-    info.zones = Zones::of(whole);
+    info.zones = Zones::read(whole);
     info.unusable = unsupported_format(whole);
     info.partition_of = drive.as_ref().map(BlockNode::dev_name);
     info.device = Some(node.device);

@@ -45,7 +45,7 @@ const CONDITIONS: [(u8, &str); 8] = [
 
 impl Zones {
     /// `None` of drives without zones.
-    pub(super) fn of(whole: &BlockNode) -> Option<Zones> {
+    pub(super) fn read(whole: &BlockNode) -> Option<Zones> {
         let queue = |name: &str| whole.attribute(&format!("queue/{name}"));
         let limit = |name| queue(name)?.parse().ok().filter(|&zones| zones > 0);
         let host_managed = match queue("zoned")?.as_str() {

@@ -20,7 +20,7 @@ pub(super) struct Overlay {
 
 impl Overlay {
     /// Of another file system: `None`.
-    pub(super) fn of(mount: &Mount) -> Option<Overlay> {
+    pub(super) fn new(mount: &Mount) -> Option<Overlay> {
         if mount.fs_type != "overlay" {
             return None;
         }

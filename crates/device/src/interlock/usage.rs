@@ -91,7 +91,7 @@ impl<'a> Tables<'a> {
             }
         };
         let mounts = parse_mountinfo(&table("self/mountinfo", false));
-        let overlays = mounts.iter().filter_map(Overlay::of).collect();
+        let overlays = mounts.iter().filter_map(Overlay::new).collect();
         let mount_sources = parse_mounts(&table("mounts", false));
         let swaps = parse_swaps(&table("swaps", true));
         let locks = parse_locks(&table("locks", true));

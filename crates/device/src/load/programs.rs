@@ -35,7 +35,7 @@ impl ProgramTimes {
                 continue;
             };
             let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            if let Some(found) = Process::of(&stat) {
+            if let Some(found) = Process::parse(&stat) {
                 processes.insert(pid, found);
             }
         }
@@ -65,7 +65,7 @@ impl ProgramTimes {
 
 impl Process {
     /// Fields of proc_pid_stat(5). The name is in parentheses and may have any characters.
-    fn of(stat: &str) -> Option<Process> {
+    fn parse(stat: &str) -> Option<Process> {
         let (head, fields) = stat.rsplit_once(')')?;
         let (_, name) = head.split_once('(')?;
         // `kworker/1:1-events`: the kernel's thread, without its processor and its work.

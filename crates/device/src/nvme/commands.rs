@@ -120,7 +120,7 @@ impl<'p> Commands<'p> {
     }
 
     fn log<T: Wire>(&mut self, page: LogId) -> Result<T, CommandError> {
-        let mut command = GetLogPage::of(page, 0, T::BYTES as u32);
+        let mut command = GetLogPage::for_log(page, 0, T::BYTES as u32);
         command.set_nsid(NSID_ALL);
         let mut data = vec![0; T::BYTES];
         self.ask(command.entry(), &mut data)?;
@@ -145,7 +145,7 @@ impl<'p> Commands<'p> {
         group: u16,
         len: usize,
     ) -> Result<Vec<u8>, CommandError> {
-        let mut command = GetLogPage::of(page, 0, len as u32);
+        let mut command = GetLogPage::for_log(page, 0, len as u32);
         command.set_nsid(NSID_ALL).set_endurance_group(group);
         let mut data = vec![0; len];
         self.ask(command.entry(), &mut data)?;

@@ -13,7 +13,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    pub fn of(port: &mut dyn AdminPort) -> Result<Found, CommandError> {
+    pub fn read(port: &mut dyn AdminPort) -> Result<Found, CommandError> {
         let mut commands = Commands::to(port);
         let power = commands.power()?;
         let controller = commands.identify_controller()?;

@@ -17,7 +17,7 @@ pub(super) struct Chosen<P> {
 impl<P: AdminPort> Chosen<P> {
     pub(super) fn over(info: &DriveInfo, mut port: P) -> Result<Chosen<P>, CommandError> {
         Commands::to(&mut port).expect_drive(info)?;
-        let before = Found::of(&mut port)?;
+        let before = Found::read(&mut port)?;
         Ok(Chosen { port, info: info.clone(), before })
     }
 

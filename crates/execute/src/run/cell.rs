@@ -434,7 +434,7 @@ fn execute(
             processors: host.processors,
             uplink_bytes_per_second: host.uplink_bytes_per_second,
         });
-        let Some(when) = StopWhen::of(cell, workloads) else {
+        let Some(when) = StopWhen::new(cell, workloads) else {
             return Ok((run_on_host(&mut jobs, host, stop, observer)?, Stopped::default()));
         };
         let ended = AtomicBool::new(false);

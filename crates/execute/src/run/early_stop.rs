@@ -34,13 +34,13 @@ pub(super) enum StopWhen {
 }
 
 impl StopWhen {
-    pub(super) fn of(cell: &Cell, workloads: &[Workload]) -> Option<StopWhen> {
+    pub(super) fn new(cell: &Cell, workloads: &[Workload]) -> Option<StopWhen> {
         let steady = workloads.iter().find_map(|workload| workload.steady_state.clone());
         let first = workloads.first();
         cell.until
             .map(StopWhen::Settled)
             .or(steady.map(StopWhen::SteadyRate))
-            .or_else(|| Watched::of(cell, first?).map(StopWhen::Written))
+            .or_else(|| Watched::new(cell, first?).map(StopWhen::Written))
     }
 
     /// What of an interval makes its rate.

@@ -134,7 +134,7 @@ impl Resume {
 fn courses(run: &Run, plan: &RunPlan) -> Courses {
     let mut courses = Courses::new();
     for (record, cell) in run.cells.iter().zip(&plan.cells) {
-        let watched = cell.workloads.first().and_then(|w| Watched::of(cell, w));
+        let watched = cell.workloads.first().and_then(|w| Watched::new(cell, w));
         let (Some(watched), CellState::Finished, Some(_), [part]) =
             (watched, &record.state, &cell.plan.segment, record.drives.as_slice())
         else {

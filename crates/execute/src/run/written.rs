@@ -63,7 +63,7 @@ pub(super) enum Watched {
 }
 
 impl Watched {
-    pub(super) fn of(cell: &Cell, workload: &Workload) -> Option<Watched> {
+    pub(super) fn new(cell: &Cell, workload: &Workload) -> Option<Watched> {
         let area_bytes = workload.area.size_bytes;
         match workload.access.pattern {
             AddressPattern::Steady => Some(Watched::Collection { area_bytes }),
@@ -100,7 +100,7 @@ pub(super) fn course_before<'a>(cell: &Cell, courses: &'a Courses) -> Option<&'a
 
 /// A segment of a pass is not needed once the drive's free space has ended.
 pub(super) fn ended_before(cell: &Cell, courses: &Courses) -> Option<String> {
-    let watched = Watched::of(cell, cell.workloads.first()?)?;
+    let watched = Watched::new(cell, cell.workloads.first()?)?;
     let ended = course_before(cell, courses).is_some_and(|course| course.has_ended(watched));
     ended.then(|| format!("{NOT_NEEDED}: the drive's free space has ended, and so has the pass"))
 }

@@ -99,7 +99,7 @@ fn reported_jobs(run: &Run, of: &FioRun<'_>) -> Result<(Run, Vec<(u64, Job)>), E
         }
         let number = group.map_or(reported.len(), |group| group.number);
         let record = &run.cells[cell];
-        let mut job = Job::of(&totals).complete(&run, number, record, &record.drives[place]);
+        let mut job = Job::new(&totals).complete(&run, number, record, &record.drives[place]);
         if let Some(name) = of.names.get(cell - of.first_cell) {
             job.jobname.clone_from(name);
         }

@@ -136,7 +136,7 @@ fn candidate(source: &Source) -> Result<(String, Candidate), String> {
     let journal = fs::metadata(folder.join(JOURNAL_FILE)).map_err(read(JOURNAL_FILE))?;
     let facts = source.facts.clone();
     let created = &manifest.created;
-    let partition = Partition::of(facts.plan.as_deref(), created)
+    let partition = Partition::new(facts.plan.as_deref(), created)
         .ok_or_else(|| format!("it was created on {created:?}, which is no date"))?;
     let joined =
         JoinedRun { facts, manifest_sha256: manifest_sha256.clone(), journal_bytes: journal.len() };

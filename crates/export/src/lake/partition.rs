@@ -19,7 +19,7 @@ pub struct Partition {
 
 impl Partition {
     /// `created` is a date in RFC 3339; `None` if it is no date.
-    pub(crate) fn of(plan: Option<&str>, created: &str) -> Option<Partition> {
+    pub(crate) fn new(plan: Option<&str>, created: &str) -> Option<Partition> {
         let month = created.get(..7)?;
         let is_month = month.bytes().enumerate().all(|(at, byte)| match at {
             4 => byte == b'-',

@@ -18,7 +18,7 @@ pub struct RuleFigures {
 }
 
 impl RuleFigures {
-    pub fn of(folder: &Path) -> Result<RuleFigures, StoreError> {
+    pub fn read(folder: &Path) -> Result<RuleFigures, StoreError> {
         let suite = Manifest::load(folder)?.suite;
         // A run of a suite that this build cannot read has verdicts, but no figures of its rules.
         let rules = Suite::parse(&suite.name, &suite.text).ok().and_then(|suite| suite.verdict);
@@ -30,7 +30,7 @@ impl RuleFigures {
         let (Some(rules), Some(run)) = (&self.rules, run) else {
             return Vec::new();
         };
-        let of_drive = figures(rules, &VerdictSubject::of(run, drive)).into_iter();
+        let of_drive = figures(rules, &VerdictSubject::new(run, drive)).into_iter();
         let limited = of_drive.filter_map(|(rule, value)| {
             let (_, limit) = rule.limits()?;
             Some(LimitedFigure {

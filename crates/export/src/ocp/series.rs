@@ -96,7 +96,7 @@ fn elements(interval: &Interval) -> Vec<Element> {
         let mib_per_s = rate::mib_per_second(counts.bytes, elapsed);
         add(Figure::MibPerS(*op), mib_per_s);
         if !counts.latency.is_empty() {
-            let p99 = LatencySummary::of(&counts.latency).p99;
+            let p99 = LatencySummary::new(&counts.latency).p99;
             add(Figure::P99Us(*op), p99 as f64 / 1e3);
         }
     }

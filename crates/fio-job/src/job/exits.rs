@@ -34,10 +34,10 @@ pub(super) struct Exits {
 }
 
 impl Exits {
-    pub(super) fn of(file: &JobFile) -> Result<Exits, JobFileError> {
+    pub(super) fn new(file: &JobFile) -> Result<Exits, JobFileError> {
         let mut exitall = false;
         for section in &file.sections {
-            exitall |= Given::of(section)?.flag("exitall")?;
+            exitall |= Given::new(section)?.flag("exitall")?;
         }
         Ok(Exits { exitall, group: 0, is_first: true, last_stage: None, first: BTreeMap::new() })
     }

@@ -16,7 +16,7 @@ pub(super) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    pub(super) fn of(section: &'a Section) -> Result<Given<'a>, JobFileError> {
+    pub(super) fn new(section: &'a Section) -> Result<Given<'a>, JobFileError> {
         let mut given = Given {
             section: &section.name,
             section_place: &section.place,

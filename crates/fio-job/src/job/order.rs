@@ -19,7 +19,7 @@ pub(super) struct Thread {
 
 impl Thread {
     /// fio makes the clones behind the first backwards.
-    pub(super) fn of(first: u32, clone: u32, clones: u32) -> Thread {
+    pub(super) fn new(first: u32, clone: u32, clones: u32) -> Thread {
         let place = if clone == 0 { 0 } else { clones - clone };
         Thread { number: first.saturating_add(place), clone }
     }

@@ -32,7 +32,7 @@ impl Draw {
         self.rng.below(n) == 0
     }
 
-    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+    fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words[self.rng.below(words.len() as u64) as usize]
     }
 
@@ -48,7 +48,7 @@ impl Draw {
     }
 
     fn size(&mut self) -> &'static str {
-        self.of(&["4k", "4k", "8k", "512", "1k", "12k", "16k", "64k"])
+        self.one_of(&["4k", "4k", "8k", "512", "1k", "12k", "16k", "64k"])
     }
 
     fn sizes(&mut self) {
@@ -57,13 +57,14 @@ impl Draw {
             1..=4 => ("bs", self.each(|draw| draw.size().to_owned())),
             5 => {
                 let range = |draw: &mut Draw| {
-                    draw.of(&["4k-16k", "1k-4k", "512-8k", "3k-12k", "4k-4k", "8k-20k"]).to_owned()
+                    draw.one_of(&["4k-16k", "1k-4k", "512-8k", "3k-12k", "4k-4k", "8k-20k"])
+                        .to_owned()
                 };
                 ("bsrange", self.each(range))
             }
             _ => {
                 let split = |draw: &mut Draw| {
-                    draw.of(&[
+                    draw.one_of(&[
                         "4k/50:64k/50",
                         "4k/10:8k/30:16k/60",
                         "1k:2k/40:4k",
@@ -85,7 +86,7 @@ impl Draw {
     }
 
     fn direction(&mut self) -> &'static str {
-        let rw = self.of(&[
+        let rw = self.one_of(&[
             "read",
             "write",
             "randread",
@@ -101,14 +102,14 @@ impl Draw {
             "randtrim",
         ]);
         let suffix = match (self.one_in(6), rw.starts_with("rand"), rw.contains("trim")) {
-            (true, true, false) => self.of(&[":2", ":8", ":3"]),
-            (true, false, false) => self.of(&[":4k", ":8k", ":64k", ":-4k", ":-8k", ":-20k"]),
+            (true, true, false) => self.one_of(&[":2", ":8", ":3"]),
+            (true, false, false) => self.one_of(&[":4k", ":8k", ":64k", ":-4k", ":-8k", ":-20k"]),
             _ => "",
         };
         self.add("rw", format!("{rw}{suffix}"));
         if rw.ends_with("rw") && self.one_in(2) {
             let percent = self.rng.below(101);
-            let name = self.of(&["rwmixread", "rwmixwrite"]);
+            let name = self.one_of(&["rwmixread", "rwmixwrite"]);
             self.add(name, percent);
         }
         if !suffix.is_empty() && self.one_in(3) {
@@ -121,11 +122,11 @@ impl Draw {
         match self.rng.below(8) {
             0 => self.add("norandommap", 1),
             1 => {
-                let kind = self.of(&["lfsr", "tausworthe64"]);
+                let kind = self.one_of(&["lfsr", "tausworthe64"]);
                 self.add("random_generator", kind);
             }
             2 => {
-                let law = self.of(&[
+                let law = self.one_of(&[
                     "zipf:1.2",
                     "zipf:0.8",
                     "zipf",
@@ -141,7 +142,7 @@ impl Draw {
                 self.add("random_distribution", law);
             }
             3 => {
-                let law = self.of(&[
+                let law = self.one_of(&[
                     "zoned:50/5:30/15:20/80",
                     "zoned:10/90:90/10",
                     "zoned:60/10:40/90",
@@ -150,7 +151,7 @@ impl Draw {
                 self.add("random_distribution", law);
             }
             4 => {
-                let align = self.of(&["4k", "8k", "512", "16k,4k", "2k"]);
+                let align = self.one_of(&["4k", "8k", "512", "16k,4k", "2k"]);
                 self.add("ba", align);
             }
             _ => {}
@@ -189,7 +190,7 @@ impl Draw {
             _ => {}
         }
         if self.one_in(8) {
-            let align = self.of(&["512", "4k", "16k"]);
+            let align = self.one_of(&["512", "4k", "16k"]);
             self.add("offset_align", align);
         }
         if clones > 1 {
@@ -351,7 +352,8 @@ impl Draw {
         if self.one_in(3) {
             self.add("zonecapacity", zone - (16 << 10));
         }
-        let sizes = self.of(&["bs=4k", "bs=16k", "bsrange=4k-16k", "bs=4k,8k", "bs=32k", "bs=12k"]);
+        let sizes =
+            self.one_of(&["bs=4k", "bs=16k", "bsrange=4k-16k", "bs=4k,8k", "bs=32k", "bs=12k"]);
         self.options.push(sizes.to_owned());
         if self.one_in(2) {
             let most = 1 + self.rng.below(6);
@@ -364,7 +366,7 @@ impl Draw {
         if self.one_in(3) {
             self.add("zone_reset_frequency", "0.1");
             if self.one_in(2) {
-                let share = self.of(&["0.2", "0.5", "0.9"]);
+                let share = self.one_of(&["0.2", "0.5", "0.9"]);
                 self.add("zone_reset_threshold", share);
             }
         }
@@ -372,7 +374,7 @@ impl Draw {
             self.add("read_beyond_wp", 1);
         }
         if !rw.starts_with("rand") && self.one_in(3) {
-            let skip = self.of(&["1z", "2z"]);
+            let skip = self.one_of(&["1z", "2z"]);
             self.add("zoneskip", skip);
         }
         if self.one_in(3) {
@@ -423,17 +425,17 @@ impl Draw {
         if rw.starts_with("rand") {
             self.random();
         } else if self.one_in(8) {
-            let zone = self.of(&["16k", "64k"]);
+            let zone = self.one_of(&["16k", "64k"]);
             self.add("zonemode", "strided");
             self.add("zonesize", zone);
-            let range = self.of(&["64k", "128k"]);
+            let range = self.one_of(&["64k", "128k"]);
             self.add("zonerange", range);
-            let skip = self.of(&["0", "64k", "16k"]);
+            let skip = self.one_of(&["0", "64k", "16k"]);
             self.add("zoneskip", skip);
         }
         // fio 3.33 never flushes between trims and writes; later versions do.
         if !rw.contains("trimwrite") && self.one_in(6) {
-            let name = self.of(&["fsync", "fdatasync"]);
+            let name = self.one_of(&["fsync", "fdatasync"]);
             let every = 1 + self.rng.below(6);
             self.add(name, every);
         }
@@ -537,7 +539,7 @@ impl Draw {
         let lengths: Vec<u64> = lengths.collect();
         if self.one_in(2) {
             let service =
-                self.of(&["random", "sequential", "roundrobin:3", "random:4", "roundrobin"]);
+                self.one_of(&["random", "sequential", "roundrobin:3", "random:4", "roundrobin"]);
             self.add("file_service_type", service);
         }
         if self.one_in(3) {

@@ -123,7 +123,7 @@ fn of_job(job: &FioJob, lengths: &[u64], content: &mut [u8]) -> Result<Done, Str
         run_io_loop(
             &mut target,
             &mut worker,
-            IoLoopConfig::of(&workload),
+            IoLoopConfig::new(&workload),
             &mut recorder,
             &stop,
             &mut NoSink,

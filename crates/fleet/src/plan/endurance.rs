@@ -66,7 +66,7 @@ impl fmt::Display for OverLimit {
 }
 
 impl EnduranceShare {
-    pub fn of(plan: &Plan, drive: &InventoryDrive, estimate: &Estimate) -> EnduranceShare {
+    pub fn new(plan: &Plan, drive: &InventoryDrive, estimate: &Estimate) -> EnduranceShare {
         let logged = drive.wear.and_then(|wear| wear.rated);
         let by_time = match (estimate.writing.0, drive.interface_bytes_per_s) {
             (0, _) => Some(0),

@@ -168,10 +168,10 @@ pub fn import(data: &[u8]) {
         0 => "result",
         log => logs[log - 1],
     };
-    let assumed = Options::of([("direct", "1"), ("iodepth", "8")]);
-    let parsed = match (Format::of(name, text), logs::kind_of(name)) {
+    let assumed = Options::new([("direct", "1"), ("iodepth", "8")]);
+    let parsed = match (Format::detect(name, text), logs::kind_of(name)) {
         (Some(Format::FioLog), Some((_, kind))) => Parsed {
-            jobs: Rates::of(kind, text).job(name, &assumed).into_iter().collect(),
+            jobs: Rates::parse(kind, text).job(name, &assumed).into_iter().collect(),
             ..Parsed::default()
         },
         (Some(format), _) => format.parse(text, &assumed).unwrap_or_default(),

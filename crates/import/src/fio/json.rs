@@ -305,7 +305,7 @@ impl Describe<'_> {
         let mut job = Job {
             log_prefix: options.log_prefix(&entry.jobname),
             ended: self.ended,
-            ..Job::of(&entry.jobname, &options)
+            ..Job::new(&entry.jobname, &options)
         };
         if job.device.is_empty() {
             job.device = match entry.hostname.is_empty() {
@@ -418,7 +418,7 @@ fn unfit(options: &Options) -> Vec<String> {
 impl<'a> Times<'a> {
     /// Those in nanoseconds, or those in microseconds, with the unit in nanoseconds; `None` of
     /// both, and where fio kept none.
-    fn of<'t>(
+    fn in_either_unit<'t>(
         ns: Option<&'t Times<'a>>,
         us: Option<&'t Times<'a>>,
     ) -> Option<(&'t Times<'a>, f64)> {

@@ -138,7 +138,7 @@ impl Counts {
 
 impl Rates {
     /// The log of a thread; lines that are none are left out.
-    pub fn of(kind: LogKind, text: &[u8]) -> Rates {
+    pub fn parse(kind: LogKind, text: &[u8]) -> Rates {
         let text = String::from_utf8_lossy(text);
         match kind {
             LogKind::Histogram => Rates::of_histograms(&text),
@@ -337,7 +337,7 @@ impl Rates {
         if ![0, 1, 4].into_iter().any(|place| self.has(place)) {
             return None;
         }
-        let mut job = Job::of(name, assumed);
+        let mut job = Job::new(name, assumed);
         let (&(last, _), _) = self.counts.last_key_value()?;
         let intervals = u64::from(last) + 1;
         let interval_ns = self.interval_ms.saturating_mul(1_000_000);

@@ -15,7 +15,7 @@ pub struct Options(BTreeMap<String, String>);
 
 impl Options {
     /// The options of these names and values.
-    pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Options {
+    pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Options {
         let mut options = Options::default();
         for (name, value) in pairs {
             options.set(name, value);

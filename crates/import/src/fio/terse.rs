@@ -61,7 +61,7 @@ pub fn parse(text: &[u8], assumed: &Options) -> Result<Parsed, String> {
 fn job(version: u32, fields: &[&str], assumed: &Options) -> Option<Job> {
     let length = if version >= 5 { 47 } else { 41 };
     let directions = if version >= 4 { 3 } else { 2 };
-    let mut job = Job::of(fields.get(2)?, assumed);
+    let mut job = Job::new(fields.get(2)?, assumed);
     let mut notes = vec![Note::Rounded];
     let code = fields.get(4)?.trim().parse().unwrap_or(0);
     job.unfit.extend(failure(code));

@@ -81,7 +81,7 @@ impl Reader<'_> {
     fn line(&mut self, line: &str) {
         let trimmed = line.trim();
         if let Some((name, rest)) = trimmed.split_once(": (g=") {
-            self.headers.insert(name.to_owned(), Header::of(rest));
+            self.headers.insert(name.to_owned(), Header::parse(rest));
         } else if is_version(trimmed) {
             trimmed.clone_into(&mut self.version);
         } else if let Some((name, rest)) = trimmed.split_once(": (groupid=") {
@@ -109,7 +109,7 @@ impl Reader<'_> {
             // The text has neither `direct` nor a default by which it could be told.
             knows_direct: self.assumed.direct().is_some(),
             ended: rest.split(": ").last().and_then(date),
-            ..Job::of(name, &options)
+            ..Job::new(name, &options)
         };
         if self.assumed.text("rwmixread").is_none() {
             job.workload.rwmixread = None;
@@ -172,7 +172,7 @@ struct Header {
 impl Header {
     /// `0): rw=randread, bs=(R) 4096B-4096B, (W) 16.0KiB-16.0KiB, (T) ..., ioengine=libaio,
     /// iodepth=128`; before version 3 `bs=4K-4K/16K-16K/4K-4K`.
-    fn of(rest: &str) -> Header {
+    fn parse(rest: &str) -> Header {
         let mut header = Header::default();
         let value = |name: &str| {
             let start = rest.find(name)? + name.len();

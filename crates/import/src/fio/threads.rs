@@ -37,7 +37,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    fn of(job: Job) -> Figures {
+    fn new(job: Job) -> Figures {
         Figures {
             ended: job.ended,
             elapsed: job.elapsed,
@@ -81,7 +81,7 @@ impl Threads {
     pub fn add(&mut self, key: String, job: Job, is_thread: bool) -> usize {
         match self.places.get(&key).copied().filter(|_| is_thread) {
             Some(place) => {
-                self.join(place, Figures::of(job));
+                self.join(place, Figures::new(job));
                 place
             }
             None => {
@@ -225,7 +225,7 @@ pub(super) fn summarise(direction: &mut Direction) {
     }
     let histogram = histogram(std::mem::take(&mut direction.bins));
     direction.distribution = histogram.encode();
-    let of_bins = LatencySummary::of(&histogram);
+    let of_bins = LatencySummary::new(&histogram);
     let stated = direction.summary.latency_ns;
     if stated.samples == 0 {
         direction.summary.latency_ns = of_bins;

@@ -18,7 +18,7 @@ use crate::{Direction, Job};
 fn job<'a>(name: &str, options: impl IntoIterator<Item = (&'a str, String)>) -> Job {
     let options: Vec<(&str, String)> = options.into_iter().collect();
     let pairs = options.iter().map(|(name, value)| (*name, value.as_str()));
-    Job::of(name, &Options::of(pairs))
+    Job::new(name, &Options::new(pairs))
 }
 
 /// A direction whose program prints rates, not counts.

@@ -44,7 +44,7 @@ impl Drive {
         Drive { memory: Memory { bytes: vec![0; 16 * BLOCK], data: Vec::new() }, faults }
     }
 
-    fn of(fault: BenchFault, nth: u64) -> Drive {
+    fn with_fault(fault: BenchFault, nth: u64) -> Drive {
         Drive::new(Faults::new(&[(fault, Trigger::Once(nth))]))
     }
 
@@ -92,7 +92,7 @@ fn blocks(value: u8, count: usize) -> Vec<u8> {
 #[test]
 fn damage_is_to_one_block_at_a_distance() {
     for (distance, block) in [(-2, 6), (1, 9), (5, 13)] {
-        let mut drive = Drive::of(BenchFault::DamagedBlock(distance * BLOCK as i64), 1);
+        let mut drive = Drive::with_fault(BenchFault::DamagedBlock(distance * BLOCK as i64), 1);
         drive.write(8, &blocks(1, 1));
         let mut expected = [0; 16];
         (expected[8], expected[block]) = (1, 255);
@@ -102,14 +102,14 @@ fn damage_is_to_one_block_at_a_distance() {
         assert_eq!(drive.heads(), expected, "once");
     }
     // There is nothing before the first block.
-    let mut drive = Drive::of(BenchFault::DamagedBlock(-512), 1);
+    let mut drive = Drive::with_fault(BenchFault::DamagedBlock(-512), 1);
     drive.write(0, &blocks(1, 1));
     assert_eq!(drive.heads()[1..], [0; 15]);
 }
 
 #[test]
 fn commands_without_a_fault_are_executed_as_submitted_and_counted() {
-    let mut drive = Drive::of(BenchFault::DroppedWrite, 3);
+    let mut drive = Drive::with_fault(BenchFault::DroppedWrite, 3);
     drive.write(0, &blocks(1, 2));
     drive.write(2, &blocks(2, 1));
     assert_eq!(drive.read(0, 3), [blocks(1, 2), blocks(2, 1)].concat());
@@ -134,16 +134,16 @@ fn commands_without_a_fault_are_executed_as_submitted_and_counted() {
 
 #[test]
 fn writes_are_torn_flipped_and_misdirected() {
-    let mut drive = Drive::of(BenchFault::TornWrite(512), 1);
+    let mut drive = Drive::with_fault(BenchFault::TornWrite(512), 1);
     drive.write(0, &blocks(1, 3));
     assert_eq!(drive.heads()[..4], [1, 0, 0, 0]);
-    let mut drive = Drive::of(BenchFault::TornWrite(0), 1);
+    let mut drive = Drive::with_fault(BenchFault::TornWrite(0), 1);
     drive.write(0, &blocks(1, 3));
     assert_eq!(drive.heads()[..4], [0; 4]);
-    let mut drive = Drive::of(BenchFault::BitFlip(8 * BLOCK as u64 + 3), 1);
+    let mut drive = Drive::with_fault(BenchFault::BitFlip(8 * BLOCK as u64 + 3), 1);
     drive.write(0, &blocks(0, 2));
     assert_eq!(drive.heads()[..3], [0, 8, 0]);
-    let mut drive = Drive::of(BenchFault::MisdirectedWrite(1024), 1);
+    let mut drive = Drive::with_fault(BenchFault::MisdirectedWrite(1024), 1);
     drive.write(1, &blocks(1, 1));
     assert_eq!(drive.heads()[..4], [0, 0, 0, 1]);
 }
@@ -152,19 +152,19 @@ fn writes_are_torn_flipped_and_misdirected() {
 fn a_write_runs_over_its_end_with_the_stream_s_next_bytes() {
     let mut stream = blocks(0, 9);
     Pattern::new(5).at(0).fill(&mut stream);
-    let mut drive = Drive::of(BenchFault::Overrun(512), 1);
+    let mut drive = Drive::with_fault(BenchFault::Overrun(512), 1);
     drive.write(0, &stream[..8 * BLOCK]);
     assert!(drive.memory.bytes[..9 * BLOCK] == stream[..]);
     assert_eq!(drive.heads()[9..], [0; 7]);
     // With its own bytes where they are too few to tell the stream.
-    let mut drive = Drive::of(BenchFault::Overrun(512), 1);
+    let mut drive = Drive::with_fault(BenchFault::Overrun(512), 1);
     drive.write(0, &blocks(7, 1));
     assert_eq!(drive.heads()[..3], [7, 7, 0]);
 }
 
 #[test]
 fn a_delayed_write_is_executed_before_a_later_command() {
-    let mut drive = Drive::of(BenchFault::EarlyWrite(2), 1);
+    let mut drive = Drive::with_fault(BenchFault::EarlyWrite(2), 1);
     drive.write(0, &blocks(1, 1));
     drive.write(1, &blocks(2, 1));
     assert_eq!(drive.heads()[..2], [0, 2]);
@@ -173,12 +173,12 @@ fn a_delayed_write_is_executed_before_a_later_command() {
 
 #[test]
 fn reads_are_stale_or_move_nothing() {
-    let mut drive = Drive::of(BenchFault::StaleRead, 2);
+    let mut drive = Drive::with_fault(BenchFault::StaleRead, 2);
     drive.write(0, &blocks(1, 2));
     drive.write(0, &blocks(2, 1));
     assert_eq!(drive.read(0, 2), [blocks(2, 1), blocks(1, 1)].concat());
     assert_eq!(drive.read(0, 2), [blocks(1, 1), blocks(0, 1)].concat());
-    let mut drive = Drive::of(BenchFault::UnfilledRead, 1);
+    let mut drive = Drive::with_fault(BenchFault::UnfilledRead, 1);
     drive.write(0, &blocks(1, 1));
     assert_eq!(drive.read(0, 1), blocks(0xee, 1));
     assert_eq!(drive.read(0, 1), blocks(1, 1));

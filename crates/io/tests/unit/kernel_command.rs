@@ -4,9 +4,9 @@ use super::*;
 
 #[test]
 fn commands_have_the_kernel_layout() {
-    let mut entry = Read::of(7, 11 << 32 | 10, 13).entry();
+    let mut entry = Read::for_blocks(7, 11 << 32 | 10, 13).entry();
     entry.set_cdw2(2).set_cdw3(3).set_cdw15(15);
-    let command = KernelCommand::of(&entry, 0x1122_3344_5566_7788, 4096);
+    let command = KernelCommand::new(&entry, 0x1122_3344_5566_7788, 4096);
     let bytes = command.bytes();
     // SAFETY: the structure is plain numbers without padding, of this size.
     let raw: [u8; BYTES] = unsafe { std::mem::transmute(command) };

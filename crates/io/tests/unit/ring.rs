@@ -19,8 +19,8 @@ struct Reads {
 
 // SAFETY: every entry's buffer is the slot's, and the registered pipe is kept open.
 unsafe impl Encode for Reads {
-    type Submission = squeue::Entry;
-    type Completion = cqueue::Entry;
+    type Sqe = squeue::Entry;
+    type Cqe = cqueue::Entry;
     const MAY_MERGE: bool = true;
 
     fn entry(&mut self, io: &Io, buffer: *mut u8, _fixed: bool) -> squeue::Entry {

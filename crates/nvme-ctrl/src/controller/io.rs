@@ -105,7 +105,7 @@ impl Controller {
         let (offset_bytes, len_bytes) = self.byte_range(entry)?;
         let len = u64::from(len_bytes);
         StatusCode::INVALID_FIELD.fail_if(len > self.max_transfer_bytes)?;
-        let pointer = DataPointer::of(entry);
+        let pointer = DataPointer::new(entry);
         match pointer.single(len, self.page_bytes) {
             Some(address) if memory.is_mapped(address, len) => {}
             _ => pointer.check(memory, len, self.page_bytes, !WRITE)?,
@@ -194,14 +194,14 @@ impl Controller {
             }
             NvmOpcode::IO_MANAGEMENT_RECEIVE => {
                 let reply = self.handle_status((*entry).into())?;
-                DataPointer::of(entry).scatter(memory, &reply, self.page_bytes)?;
+                DataPointer::new(entry).scatter(memory, &reply, self.page_bytes)?;
                 slot.state = SlotState::Scheduled;
                 self.schedule_slot(slot, now_ns, now_ns + self.command_ns);
                 return Ok(());
             }
             NvmOpcode::IO_MANAGEMENT_SEND => {
                 let mut list = vec![0; 2 * self.updated_handles((*entry).into())?];
-                DataPointer::of(entry).gather(memory, &mut list, self.page_bytes)?;
+                DataPointer::new(entry).gather(memory, &mut list, self.page_bytes)?;
                 self.update_handles(now_ns, &list)?;
                 slot.state = SlotState::Scheduled;
                 self.schedule_slot(slot, now_ns, now_ns + self.command_ns);
@@ -218,7 +218,7 @@ impl Controller {
                 StatusCode::INVALID_FIELD.fail_if(len > self.max_transfer_bytes)?;
                 if opcode == NvmOpcode::COMPARE {
                     slot.state = SlotState::Compare;
-                    slot.pointer = DataPointer::of(entry);
+                    slot.pointer = DataPointer::new(entry);
                     slot.pointer.check(memory, len, self.page_bytes, false)?;
                 }
                 Op::Read
@@ -247,7 +247,7 @@ impl Controller {
         let ranges = usize::from(dataset.ranges()) + 1;
         let mut raw = [0; 256 * DatasetRange::SIZE];
         let raw = &mut raw[..ranges * DatasetRange::SIZE];
-        slot.pointer = DataPointer::of(entry);
+        slot.pointer = DataPointer::new(entry);
         slot.pointer.gather(memory, raw, self.page_bytes)?;
         for range in raw.chunks_exact(DatasetRange::SIZE).map(DatasetRange::load) {
             check_range(&range, self.blocks)?;

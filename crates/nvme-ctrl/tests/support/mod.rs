@@ -296,7 +296,7 @@ impl TestDriver {
 
     pub fn log(&mut self, lid: LogId, len: usize) -> Vec<u8> {
         let at = self.pages(len as u64);
-        let mut command = GetLogPage::of(lid, 0, len as u32).entry();
+        let mut command = GetLogPage::for_log(lid, 0, len as u32).entry();
         command.set_nsid(0xffff_ffff).set_prps(at, at + PAGE);
         let done = self.run(0, command);
         assert_eq!(done.status(), StatusCode::SUCCESS, "log {lid}");
@@ -338,7 +338,8 @@ impl TestDriver {
         let at = self.pages(bytes.len() as u64);
         self.memory.write(at, bytes).expect("mapped memory");
         let prps = self.prps(at, bytes.len() as u64);
-        let mut entry = Write::of(1, slba, (bytes.len() as u64 / self.block_bytes) as u32).entry();
+        let mut entry =
+            Write::for_blocks(1, slba, (bytes.len() as u64 / self.block_bytes) as u32).entry();
         entry.set_prps(prps.0, prps.1);
         self.run(1, entry)
     }
@@ -347,7 +348,7 @@ impl TestDriver {
         let len = u64::from(blocks) * self.block_bytes;
         let at = self.pages(len);
         let prps = self.prps(at, len);
-        let mut entry = Read::of(1, slba, blocks).entry();
+        let mut entry = Read::for_blocks(1, slba, blocks).entry();
         entry.set_prps(prps.0, prps.1);
         let done = self.run(1, entry);
         (done.status(), self.bytes(at, len as usize))
@@ -362,7 +363,7 @@ impl QueuePair {
 
 /// A read of one unit of 4 KiB at a block, to `at`.
 pub fn read_at(slba: u64, at: u64) -> SubmissionEntry {
-    let mut entry = Read::of(1, slba, 8).entry();
+    let mut entry = Read::for_blocks(1, slba, 8).entry();
     entry.set_prps(at, 0);
     entry
 }

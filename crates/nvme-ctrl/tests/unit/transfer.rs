@@ -8,13 +8,13 @@ const SIZE: usize = 64 << 12;
 fn entry(prp1: u64, prp2: u64) -> DataPointer {
     let mut entry = SubmissionEntry::default();
     entry.set_prps(prp1, prp2);
-    DataPointer::of(&entry)
+    DataPointer::new(&entry)
 }
 
 fn sgl(descriptor: SglDescriptor) -> DataPointer {
     let mut entry = SubmissionEntry::default();
     entry.set_sgl1(descriptor);
-    DataPointer::of(&entry)
+    DataPointer::new(&entry)
 }
 
 fn all(

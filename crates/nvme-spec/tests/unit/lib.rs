@@ -131,7 +131,7 @@ fn well_known_bytes() {
     let dwords: Vec<u32> = sqe.as_bytes().chunks(4).map(u32::load).collect();
     assert_eq!(dwords, [0x0007_0006, 0, 0, 0, 0, 0, 0x0123_4000, 0, 0, 0, 1, 0, 0, 0, 0, 0]);
     // A read of 8 blocks from 0x1_0000_0002 with FUA.
-    let mut read = nvm::Read::of(1, 0x1_0000_0002, 8);
+    let mut read = nvm::Read::for_blocks(1, 0x1_0000_0002, 8);
     read.set_fua(true);
     let sqe = read.entry();
     assert_eq!(
@@ -139,7 +139,7 @@ fn well_known_bytes() {
         (2, 1, 2, 1, 0x4000_0007)
     );
     // Write with placement identifier 3: Directive Type 2 and Directive Specific.
-    let mut write = nvm::Write::of(1, 0, 1);
+    let mut write = nvm::Write::for_blocks(1, 0, 1);
     write.set_directive(fdp::DATA_PLACEMENT).set_directive_specific(3);
     let sqe = write.entry();
     assert_eq!((sqe.cdw12(), sqe.cdw13()), (2 << 20, 3 << 16));
@@ -290,10 +290,10 @@ proptest! {
 
     #[test]
     fn commands_have_the_fields_they_were_created_with(offset: u64, len in 1_u32..=u32::MAX, slba: u64, blocks in 1_u32..=65_536, index in 0_u8..64) {
-        let get = admin::GetLogPage::of(LogId::SMART, offset, len);
+        let get = admin::GetLogPage::for_log(LogId::SMART, offset, len);
         prop_assert_eq!((get.lid(), get.offset(), get.dwords()), (2, offset, u64::from(len.div_ceil(4))));
         prop_assert_eq!(get.entry().opcode(), 2);
-        let write = nvm::Write::of(3, slba, blocks);
+        let write = nvm::Write::for_blocks(3, slba, blocks);
         prop_assert_eq!((write.slba(), write.blocks(), write.nsid()), (slba, blocks, 3));
         let mut format = admin::FormatNvm::new();
         format.set_lba_format(index);

@@ -68,7 +68,7 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
         Some(axis) if !is_apart(section) => axis.title(),
         _ => "cell",
     };
-    let chart = Chart::of(section.caption("latency percentiles"), switch, 280, views.collect())?;
+    let chart = Chart::new(section.caption("latency percentiles"), switch, 280, views.collect())?;
     Some(Chart { first: preferred(&chart.views), ..chart })
 }
 
@@ -93,7 +93,7 @@ fn view(section: &Section<'_>, row: usize, columns: Range<usize>) -> Option<Char
         let name = series_name(section, point, is_apart(section));
         data.extend(traces(point, &name, &colour, column, &mut most_nines));
     }
-    ChartView::of(label, data, layout(most_nines))
+    ChartView::new(label, data, layout(most_nines))
 }
 
 /// A chart with a view per drive, with a curve for each of its points that has a name.
@@ -123,10 +123,10 @@ pub fn grouped<'s, 'a: 's>(
         for (at, (point, name)) in points.iter().enumerate() {
             data.extend(traces(point, name, &colour(at), 0, &mut most_nines));
         }
-        ChartView::of(label, data, layout(most_nines))
+        ChartView::new(label, data, layout(most_nines))
     };
     let views = groups.filter_map(view).collect();
-    Chart::of(section.caption("latency percentiles"), switch, 420, views)
+    Chart::new(section.caption("latency percentiles"), switch, 420, views)
 }
 
 /// The curves of a point, one per operation.

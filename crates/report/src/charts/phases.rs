@@ -39,7 +39,7 @@ pub struct PhaseRow<'p> {
 
 impl<'p> PhaseRow<'p> {
     /// The phases of a point.
-    pub fn of(point: &'p Point<'_>, name: String) -> PhaseRow<'p> {
+    pub fn new(point: &'p Point<'_>, name: String) -> PhaseRow<'p> {
         PhaseRow { name, drive: point.drive, phases: point.phases() }
     }
 }

@@ -49,8 +49,8 @@ pub fn chart(section: &Section<'_>, height: u32) -> Option<Chart> {
     }
     let title = if unit == "IOPS" { "operations per second" } else { unit };
     let layout = panels(title, &[linear("power, W")]);
-    let views = ChartView::of("", data, layout).into_iter().collect();
-    let chart = Chart::of(section.caption("power by rate"), SWITCH, height, views)?;
+    let views = ChartView::new("", data, layout).into_iter().collect();
+    let chart = Chart::new(section.caption("power by rate"), SWITCH, height, views)?;
     let notes = vec![
         "one point per cell, joined in the order of the rows; the lower and the further right, \
          the more efficient"

@@ -28,7 +28,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         let height = 100 + 28 * measured.min(20) as u32;
         let views = views(&|metric| bars(section, metric));
         let title = section.caption("drives compared");
-        return Chart::of(title, "figure", height, views).into_iter().collect();
+        return Chart::new(title, "figure", height, views).into_iter().collect();
     };
     let columns: Vec<Option<usize>> = match is_apart(section) {
         true => (0..section.columns.len()).map(Some).collect(),
@@ -38,7 +38,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         let label = column.map_or(String::new(), |c| section.column_label(c));
         let what = joined([format!("by {}", axis.title()), label], ", ");
         let views = views(&|metric| lines(section, metric, column));
-        let chart = Chart::of(section.caption(&what), "figure", LINES_PX, views)?;
+        let chart = Chart::new(section.caption(&what), "figure", LINES_PX, views)?;
         Some(Chart { log_x_switch: true, ..chart })
     };
     columns.into_iter().filter_map(chart).collect()

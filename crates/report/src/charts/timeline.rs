@@ -130,7 +130,7 @@ impl Drawing {
         };
         let notes = notes.chain(self.interrupted.then(gaps));
         let notes = notes.chain(self.cut_off.then(longer)).collect();
-        let chart = Chart::of(title, "cell", HEIGHTS[self.most_panels], self.views)?;
+        let chart = Chart::new(title, "cell", HEIGHTS[self.most_panels], self.views)?;
         Some(Chart { first: preferred(&chart.views), notes, ..chart })
     }
 
@@ -161,7 +161,7 @@ impl Drawing {
         if !self.stacked {
             phases::put(&mut layout, &mut data, &causes, HEIGHTS[shown.len()]);
         }
-        self.views.extend(ChartView::of(label, data, layout));
+        self.views.extend(ChartView::new(label, data, layout));
     }
 
     /// Adds one of `drives` drives unless its series is too short.
@@ -177,7 +177,7 @@ impl Drawing {
         let name = point.chart_name();
         let ends_s = intervals.last().map(|t| t.end.as_secs_f64());
         parts.ends_s.extend(ends_s);
-        let causes = phases::PhaseRow::of(point, name.clone());
+        let causes = phases::PhaseRow::new(point, name.clone());
         parts.causes.push(causes);
         let ramp = intervals.iter().filter(|t| t.ramp).map(|t| t.end).max();
         let ramp_end_s = ramp.map_or(0.0, Nanos::as_secs_f64);

@@ -27,7 +27,7 @@ struct Axes {
 }
 
 impl Axes {
-    fn of<'s>(spans: impl Iterator<Item = &'s Span>) -> Axes {
+    fn new<'s>(spans: impl Iterator<Item = &'s Span>) -> Axes {
         let mut axes = Axes { hours: 0.0, low: 0.0, high: 0.0 };
         for (time, value) in spans.flatten() {
             axes.hours = axes.hours.max(*time);
@@ -84,7 +84,7 @@ fn round(value: f64) -> f64 {
 
 /// Every drive against the median of all.
 pub fn drives(cohort: &Cohort, d: &SoakDrift) -> Markup {
-    let axes = Axes::of(d.values.iter().flat_map(|v| &v.line));
+    let axes = Axes::new(d.values.iter().flat_map(|v| &v.line));
     let is_off =
         |v: &&DriveDrift| d.drifting().any(|off| off.drive == v.drive && off.group == v.group);
     let (off, others): (Vec<&DriveDrift>, Vec<&DriveDrift>) = d.values.iter().partition(is_off);
@@ -112,7 +112,7 @@ pub fn drives(cohort: &Cohort, d: &SoakDrift) -> Markup {
 
 /// The median of each group.
 pub fn common(d: &SoakDrift) -> Markup {
-    let axes = Axes::of(d.common.iter().flat_map(|c| &c.curve));
+    let axes = Axes::new(d.common.iter().flat_map(|c| &c.curve));
     let line = |c: &CommonDrift| axes.path(&c.curve);
     let content = html! {
         @for c in &d.common {

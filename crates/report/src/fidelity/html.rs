@@ -127,7 +127,7 @@ struct OptionalColumns {
 
 impl OptionalColumns {
     /// Columns whose values differ between the figures.
-    fn of(figures: &[FidelityFigure]) -> OptionalColumns {
+    fn new(figures: &[FidelityFigure]) -> OptionalColumns {
         let first = figures.first().map(|f| &f.source);
         OptionalColumns {
             predicted: figures.iter().any(|f| f.predicted),
@@ -140,7 +140,7 @@ impl OptionalColumns {
         labels.extend(self.predicted.then_some(""));
         labels.extend(self.source.then_some("source"));
         let labels = labels.into_iter();
-        labels.map(|label| Column::of(label, "")).collect()
+        labels.map(|label| Column::new(label, "")).collect()
     }
 
     fn cells(self, f: &FidelityFigure) -> Vec<TableCell> {
@@ -167,7 +167,7 @@ impl OptionalColumns {
 
 fn misses(page: &FidelityPage) -> Table {
     let optional = OptionalColumns { predicted: true, source: true };
-    let mut columns = vec![Column::of("figure", "")];
+    let mut columns = vec![Column::new("figure", "")];
     columns.extend(optional.columns());
     let rows = page.misses().map(|(drive, f)| {
         let mut cells = vec![TableCell::text(&f.title)];
@@ -181,7 +181,7 @@ fn misses(page: &FidelityPage) -> Table {
 fn section(drive: &FidelityDrive, id: &str, charts: &[Chart]) -> Markup {
     let all = drive.statistics(|_| true);
     let predicted = drive.statistics(|f| f.predicted);
-    let optional = OptionalColumns::of(&drive.figures);
+    let optional = OptionalColumns::new(&drive.figures);
     let source = drive.figures.first().filter(|_| !optional.source);
     let figures = drive.figures.iter();
     let rows = figures.map(|f| Row::new(Heading::plain(&f.title), optional.cells(f)));
@@ -270,6 +270,6 @@ fn curves(figures: &[&FidelityFigure], title: &str, x_title: &str) -> Option<Cha
     layout["xaxis"]["tickvals"] = sizes.iter().copied().map(for_drawing).collect();
     layout["xaxis"]["ticktext"] = sizes.iter().map(|size| plain(&size_label(size))).collect();
     layout["xaxis"]["type"] = "log".into();
-    let views = ChartView::of(title, data, layout).into_iter().collect();
-    Chart::of(title.to_owned(), "figure", 430, views)
+    let views = ChartView::new(title, data, layout).into_iter().collect();
+    Chart::new(title.to_owned(), "figure", 430, views)
 }

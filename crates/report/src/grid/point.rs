@@ -39,7 +39,7 @@ pub struct Point<'a> {
 }
 
 impl<'a> Point<'a> {
-    pub(super) fn of(
+    pub(super) fn new(
         set: &'a DriveSet<'a>,
         run: usize,
         cell: &'a CellRecord,

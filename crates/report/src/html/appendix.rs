@@ -24,7 +24,7 @@ pub struct HealthTables {
 
 impl HealthTables {
     /// Those of the runs.
-    pub fn of(set: &DriveSet<'_>) -> HealthTables {
+    pub fn new(set: &DriveSet<'_>) -> HealthTables {
         HealthTables {
             amplification: endurance::table(set),
             wear: endurance::wear(set),

@@ -100,7 +100,7 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
         return None;
     }
     let views = SHOWN.into_iter().filter_map(|metric| view(section, metric));
-    let chart = Chart::of(section.caption("by run"), "figure", CHART_PX, views.collect())?;
+    let chart = Chart::new(section.caption("by run"), "figure", CHART_PX, views.collect())?;
     Some(Chart { log_switch: false, simulated: section.set.all_simulated(), ..chart })
 }
 
@@ -131,7 +131,7 @@ fn view(section: &Section<'_>, metric: ResultMetric) -> Option<ChartView> {
     let title = format!("{}, % of median", metric.label.to_lowercase());
     let mut layout = panels("run, by date", &[linear(&title)]);
     layout["yaxis"]["range"] = [100.0 - span_pct, 100.0 + span_pct].into();
-    ChartView::of(metric.label, data, layout)
+    ChartView::new(metric.label, data, layout)
 }
 
 /// The distribution of each workload over the runs, and its values by run; `each` shows the runs

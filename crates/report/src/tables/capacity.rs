@@ -50,7 +50,7 @@ struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    fn of(section: &Section<'a>, drive: usize) -> Findings<'a> {
+    fn new(section: &Section<'a>, drive: usize) -> Findings<'a> {
         let results = || section.of_drive(drive).filter_map(Point::result);
         Findings {
             worst: worst_pass(results().filter_map(|r| r.verify.as_ref())),
@@ -86,7 +86,7 @@ impl<'a> Findings<'a> {
 /// One sentence per drive with mismatched blocks or errors, shown before any table.
 pub fn alarms(section: &Section<'_>) -> Vec<String> {
     let alarm = |drive: &usize| {
-        let findings = Findings::of(section, *drive);
+        let findings = Findings::new(section, *drive);
         let name = section.set.full_name(*drive);
         let bad = findings.bad_of_checked();
         let displaced = findings.count("misplaced") + findings.count("lost");
@@ -127,7 +127,7 @@ pub fn table(section: &Section<'_>) -> Table {
     let verified = ["verified"].into_iter();
     let blocks = verified.chain(kinds.iter().map(|(kind, ..)| *kind));
     columns.extend(blocks.map(|label| Column::under("blocks", label, "")));
-    columns.push(Column::of("errors", ""));
+    columns.push(Column::new("errors", ""));
     let row = |drive: &usize| {
         let heading = section.set.drives[*drive].heading.clone();
         Row::new(heading, cells(section, *drive, &kinds))
@@ -141,7 +141,7 @@ pub fn table(section: &Section<'_>) -> Table {
 }
 
 fn cells(section: &Section<'_>, drive: usize, kinds: &[(&str, &str, bool)]) -> Vec<TableCell> {
-    let findings = Findings::of(section, drive);
+    let findings = Findings::new(section, drive);
     let own = || section.of_drive(drive);
     let remark = own().find_map(Point::remark);
     let alarm = |text: &str| TableCell::number(text).with(|n| n.alarm = true);

@@ -14,7 +14,7 @@ use crate::tables::predictive;
 /// Columns of the axes along which the points of a section differ.
 pub fn axis_columns(section: &Section<'_>) -> Vec<Column> {
     let axes = section.varying().into_iter();
-    axes.map(|axis| Column::of(axis.title(), "")).collect()
+    axes.map(|axis| Column::new(axis.title(), "")).collect()
 }
 
 /// The rows of every point: its values on the axes that vary, and each of these lists of cells.

@@ -17,8 +17,8 @@ use crate::table::{Column, Row, Table, TableCell};
 /// media; `None` without any.
 pub fn table(set: &DriveSet<'_>) -> Option<Table> {
     let several = set.runs.len() > 1;
-    let mut columns: Vec<Column> = several.then(|| Column::of("run", "")).into_iter().collect();
-    columns.push(Column::of("step", ""));
+    let mut columns: Vec<Column> = several.then(|| Column::new("run", "")).into_iter().collect();
+    columns.push(Column::new("step", ""));
     columns.extend(Column::all_under("written", ["by the host", "to the media"]));
     let of_factor = ["factor", "\u{b1} %", "counter"];
     columns.extend(Column::all_under("write amplification", of_factor));
@@ -94,7 +94,7 @@ fn figures(step: &StepEndurance, source: &str) -> Vec<TableCell> {
 /// One row per drive and run: wear at the first and at the last reading; `None` where no drive
 /// reports erases.
 pub fn wear(set: &DriveSet<'_>) -> Option<Table> {
-    let mut columns = vec![Column::of("run", "")];
+    let mut columns = vec![Column::new("run", "")];
     for (group, unit) in [
         ("used", "%"),
         ("spare", "%"),

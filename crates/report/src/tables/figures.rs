@@ -68,7 +68,7 @@ pub fn table(section: &Section<'_>, whole: bool) -> Table {
         add_intervals(&mut columns, section);
     }
     add_latencies(&mut columns, section, whole);
-    columns.add([Column::of("errors", "")], |o: &Operation<'_, '_>| {
+    columns.add([Column::new("errors", "")], |o: &Operation<'_, '_>| {
         [TableCell::fault_count(o.summary.errors)]
     });
     if whole {
@@ -95,9 +95,9 @@ fn any(section: &Section<'_>, condition: fn(&CellResult) -> bool) -> bool {
 
 fn add_rates(columns: &mut Columns<'_, Operation<'_, '_>>, section: &Section<'_>) {
     if any(section, |r| operations(r).len() > 1 || r.write.ios > 0 && r.read.ios > 0) {
-        columns.add([Column::of("operation", "")], |o| [TableCell::text(o.name)]);
+        columns.add([Column::new("operation", "")], |o| [TableCell::text(o.name)]);
     }
-    let rates = [Column::of("bandwidth", "MiB/s"), Column::of("rate", "IOPS")];
+    let rates = [Column::new("bandwidth", "MiB/s"), Column::new("rate", "IOPS")];
     columns.add(rates, |o| {
         let bandwidth = TableCell::figure(o.summary.mib_per_s);
         [bandwidth.with(|n| n.mark = mark(o.point)), TableCell::figure(o.summary.iops)]
@@ -156,7 +156,7 @@ fn add_host_and_values(columns: &mut Columns<'_, Operation<'_, '_>>, section: &S
         });
     }
     let keys: Vec<String> = value_keys(section.results()).into_iter().map(str::to_owned).collect();
-    let headings = keys.iter().map(|key| Column::of(format::humanise(key), ""));
+    let headings = keys.iter().map(|key| Column::new(format::humanise(key), ""));
     let headings: Vec<Column> = headings.collect();
     columns.add(headings, move |o| {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();

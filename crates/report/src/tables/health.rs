@@ -34,7 +34,7 @@ fn seconds(increment: u64) -> TableCell {
 
 /// One row per drive and run; `None` where no drive reports its health.
 pub fn table(set: &DriveSet<'_>) -> Option<Table> {
-    let mut columns = vec![Column::of("run", "")];
+    let mut columns = vec![Column::new("run", "")];
     columns.extend(Column::all_under("temperature, \u{b0}C", ["first", "highest"]));
     let increments = [
         ("time too warm", ""),
@@ -48,7 +48,7 @@ pub fn table(set: &DriveSet<'_>) -> Option<Table> {
     let moved = "transferred in the run, by its own count";
     columns.extend(Column::all_under(moved, ["read", "written"]));
     columns.extend(["used", "spare left"].map(|label| Column::under("endurance", label, "%")));
-    columns.push(Column::of("critical warnings", ""));
+    columns.push(Column::new("critical warnings", ""));
     let bytes = |increment: u64| TableCell::number(format_size(increment));
     let mut rows = Vec::new();
     for drive in &set.drives {

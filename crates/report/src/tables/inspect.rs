@@ -23,8 +23,8 @@ fn row(
 /// Results of inspections: one row per cell and drive, one column per value.
 pub fn table(points: &[Point<'_>], title: &str) -> Table {
     let keys = value_keys(points.iter().filter_map(Point::result));
-    let mut columns = vec![Column::of("area", "")];
-    columns.extend(keys.iter().map(|k| Column::of(format::humanise(k), "")));
+    let mut columns = vec![Column::new("area", "")];
+    columns.extend(keys.iter().map(|k| Column::new(format::humanise(k), "")));
     let rows = points.iter().map(|point| {
         let w = &point.plan().workload;
         let (span, offset) = (format_size(w.span_bytes), format_size(w.offset_bytes));

@@ -31,7 +31,7 @@ pub fn unreported() -> TableCell {
 
 pub fn efficiency_column(section: &Section<'_>) -> Column {
     let small = small_blocks(section);
-    Column::of("efficiency", if small { "kIOPS/W" } else { "MiB/s/W" })
+    Column::new("efficiency", if small { "kIOPS/W" } else { "MiB/s/W" })
 }
 
 /// Rate per watt: thousands of operations per second, or MiB/s.
@@ -53,7 +53,7 @@ pub fn table(section: &Section<'_>) -> Option<Table> {
     let mut columns = axis_columns(section);
     columns.extend(Column::list([("rate", rate_unit(section)), ("power", "W")]));
     columns.push(efficiency_column(section));
-    columns.push(Column::of("data per energy", "MiB/J"));
+    columns.push(Column::new("data per energy", "MiB/J"));
     let rows = point_rows(section, |point| {
         let rate = cell_of(point, |r| Some(rate_of(section, r)));
         let (estimate, unit) = rate_estimate(section, &point.estimates());

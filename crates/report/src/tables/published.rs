@@ -44,7 +44,7 @@ fn merged(section: &Section<'_>, mut tables: Vec<(usize, Table)>, what: &str) ->
         return tables.pop().map(|(_, table)| table);
     }
     let first = &tables[0].1;
-    let mut columns = vec![Column::of(first.corner.clone(), "")];
+    let mut columns = vec![Column::new(first.corner.clone(), "")];
     columns.extend(distinct(tables.iter().flat_map(|(_, t)| t.columns.iter().cloned())));
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     for (drive, table) in &tables {
@@ -106,7 +106,7 @@ pub fn summary(set: &DriveSet<'_>, sections: &[Section<'_>]) -> Table {
     let labels = ["step", "figures", "median error, %", "greatest, %", "at"];
     Table {
         caption: "Published and simulated bandwidth".to_owned(),
-        columns: labels.map(|label| Column::of(label, "")).to_vec(),
+        columns: labels.map(|label| Column::new(label, "")).to_vec(),
         rows,
         ..Table::default()
     }

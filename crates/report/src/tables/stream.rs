@@ -200,15 +200,15 @@ pub fn table(section: &Section<'_>) -> Table {
     notes.extend(remarks(&section.incomplete()));
     let (peak, continuous) = ("peak", "continuous");
     let columns = vec![
-        Column::of("direction", ""),
-        Column::of("verdict", ""),
+        Column::new("direction", ""),
+        Column::new("verdict", ""),
         Column::under(peak, "mean", "MiB/s"),
         Column::under(peak, "at", ""),
         Column::under(continuous, "mean", "MiB/s"),
         Column::under(continuous, "of", ""),
-        Column::of("continuous \u{f7} peak", "%"),
-        Column::of("cliff", ""),
-        Column::of("write cache", ""),
+        Column::new("continuous \u{f7} peak", "%"),
+        Column::new("cliff", ""),
+        Column::new("write cache", ""),
     ];
     let table = section.table("verdict", columns, rows, notes);
     table.without_empty_columns()

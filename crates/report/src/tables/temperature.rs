@@ -48,7 +48,7 @@ pub fn table(section: &Section<'_>) -> Option<Table> {
     let mut readings = data.flat_map(|data| &data.telemetry);
     readings.find(|t| t.temperature_c.is_some())?;
     let mut columns = axis_columns(section);
-    columns.push(Column::of("rate", "MiB/s"));
+    columns.push(Column::new("rate", "MiB/s"));
     let labels = ["at start", "after 2 min", "at end", "rise", "highest", "other sensors, highest"];
     columns.extend(Column::all_under("temperature, \u{b0}C", labels));
     columns.extend(Column::list([

@@ -57,7 +57,7 @@ pub fn table(section: &Section<'_>) -> Table {
     let titles = distinct(section.points.iter().map(title));
     let mut sizes = distinct(section.points.iter().map(size));
     sizes.sort_unstable();
-    let mut columns = vec![Column::of("block size", "")];
+    let mut columns = vec![Column::new("block size", "")];
     for name in &titles {
         columns.extend(Column::all_under(name, ["write amplification", "IOPS"]));
     }

@@ -71,7 +71,7 @@ pub fn table(section: &Section<'_>) -> Table {
         ("rate", "IOPS"),
     ]);
     columns.extend(Column::all_under("latency, \u{b5}s", NAMES));
-    columns.push(Column::of("dirty at the end", ""));
+    columns.push(Column::new("dirty at the end", ""));
     let mut rows: Vec<Row> = Vec::new();
     for point in &section.points {
         let leading =
@@ -149,9 +149,9 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
     let view = |drive: &usize| {
         let data = section.measured(*drive).enumerate().filter_map(trace);
         let layout = panels("time since the start, s", &[linear("hit rate, %")]);
-        ChartView::of(section.set.chart_name(*drive), data.collect(), layout)
+        ChartView::new(section.set.chart_name(*drive), data.collect(), layout)
     };
     let views = section.drives.iter().filter_map(view).collect();
-    let chart = Chart::of(section.caption("hit rate over time"), "drive", 320, views)?;
+    let chart = Chart::new(section.caption("hit rate over time"), "drive", 320, views)?;
     Some(Chart { log_switch: false, ..chart })
 }

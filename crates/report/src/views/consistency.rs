@@ -278,7 +278,7 @@ impl Drawing {
             hour.push(dots(kept.into_iter().map(|i| all[i]).collect(), size));
             let late = all.iter().copied().filter(|p| p.0 >= from);
             zoom.push(dots(late.collect(), 5.0));
-            rows.push(phases::PhaseRow::of(point, name));
+            rows.push(phases::PhaseRow::new(point, name));
         }
         if hour.is_empty() {
             return;
@@ -320,8 +320,8 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         ));
     }
     let title = section.caption("rate by interval");
-    let whole = Chart::of(title, "variant", HEIGHT, whole).map(|c| c.with_notes(notes));
-    let scored = Chart::of(section.caption("scored part"), "variant", 360, scored);
+    let whole = Chart::new(title, "variant", HEIGHT, whole).map(|c| c.with_notes(notes));
+    let scored = Chart::new(section.caption("scored part"), "variant", 360, scored);
     whole.into_iter().chain(scored).collect()
 }
 
@@ -329,5 +329,5 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
 fn view(label: &str, data: Vec<Value>, mut layout: Value, axis: &str) -> Option<ChartView> {
     layout[axis]["rangemode"] = "normal".into();
     layout["hovermode"] = "closest".into();
-    ChartView::of(label, data, layout)
+    ChartView::new(label, data, layout)
 }

@@ -147,7 +147,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let drives = section.drives.iter();
     let views = drives.filter_map(|drive| view(section, *drive, &mut left_out));
     let title = section.caption("rate and latency over time");
-    let chart = Chart::of(title, "drive", HEIGHT, views.collect());
+    let chart = Chart::new(title, "drive", HEIGHT, views.collect());
     let mut notes = vec!["shaded: the random writes between the sequential ones".to_owned()];
     notes.extend(left_out.then(thinned_note));
     chart.map(|c| c.with_notes(notes)).into_iter().collect()
@@ -192,5 +192,5 @@ fn view(section: &Section<'_>, drive: usize, left_out: &mut bool) -> Option<Char
     let rate = Panel { share: 1.3, ..linear("MiB/s") };
     let mut layout = panels("time since the start, s", &[rate, logarithmic("latency, ms")]);
     layout["shapes"] = json!(shapes);
-    ChartView::of(section.set.chart_name(drive), data, layout)
+    ChartView::new(section.set.chart_name(drive), data, layout)
 }

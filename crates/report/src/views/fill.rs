@@ -81,7 +81,7 @@ pub fn by_workload<'s, 'a>(section: &'s Section<'a>, drive: usize) -> Vec<Vec<&'
 /// One row per drive and workload, three columns per state.
 pub fn table(section: &Section<'_>) -> Table {
     let states = distinct(section.points.iter().map(Point::variant));
-    let mut columns = vec![Column::of("workload", "")];
+    let mut columns = vec![Column::new("workload", "")];
     for state in &states {
         columns.extend(Column::all_under(state, ["MiB/s", "% of empty", "p99, \u{b5}s"]));
     }

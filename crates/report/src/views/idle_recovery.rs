@@ -104,7 +104,7 @@ pub fn table(section: &Section<'_>) -> Table {
 
 /// The rate after idle time, and the rate over the whole test.
 pub fn charts(section: &Section<'_>) -> Vec<Chart> {
-    let by_idle = Chart::of(
+    let by_idle = Chart::new(
         section.caption("rate by idle time"),
         "shown",
         420,
@@ -118,7 +118,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let mut left_out = false;
     let drives = section.drives.iter();
     let views = drives.filter_map(|drive| over_time(section, *drive, &mut left_out));
-    let over_time = Chart::of(section.caption("over time"), "drive", 420, views.collect());
+    let over_time = Chart::new(section.caption("over time"), "drive", 420, views.collect());
     let mut notes = vec![
         "a dot is a burst, drawn at its time; shaded: segments with idle time between the bursts, \
          each followed by continuous writes"
@@ -158,7 +158,7 @@ fn by_idle_time(section: &Section<'_>) -> Option<ChartView> {
             data.push(trace.json());
         }
     }
-    ChartView::of(
+    ChartView::new(
         "rate by idle time",
         data,
         panels("idle time between bursts, s", &[linear("IOPS")]),
@@ -209,5 +209,5 @@ fn over_time(section: &Section<'_>, drive: usize, left_out: &mut bool) -> Option
     }
     let mut layout = panels("time since the start of the first segment, s", &[linear("IOPS")]);
     layout["shapes"] = json!(shapes);
-    ChartView::of(section.set.chart_name(drive), data, layout)
+    ChartView::new(section.set.chart_name(drive), data, layout)
 }

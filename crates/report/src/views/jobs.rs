@@ -142,7 +142,7 @@ pub fn table(section: &Section<'_>) -> Table {
     columns.extend(Column::all_under("latency, \u{b5}s", NAMES));
     let due_ns = deadlines::deadlines_ns(&section.points);
     columns.extend(deadlines::columns(&due_ns));
-    columns.push(Column::of("errors", ""));
+    columns.push(Column::new("errors", ""));
     let first = section.points.first().map(|p| jobs_text(p.plan()));
     let several = (section.points.iter()).any(|p| Some(jobs_text(p.plan())) != first);
     let mixed = section.results().any(|r| operations(r).len() > 1);

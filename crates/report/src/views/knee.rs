@@ -156,10 +156,10 @@ pub fn table(section: &Section<'_>) -> Table {
     let mut points = section.points.iter();
     let powered = points.any(|p| power::mean_watts(p).is_some());
     if powered {
-        columns.extend([Column::of("power", "W"), power::efficiency_column(section)]);
+        columns.extend([Column::new("power", "W"), power::efficiency_column(section)]);
     }
     columns.extend(host::columns());
-    columns.push(Column::of("best of the sweep", unit));
+    columns.push(Column::new("best of the sweep", unit));
     let rows = section.series().into_iter();
     let rows = rows.filter_map(|points| row(section, &points, &latencies, powered));
     let (rows, knees): (Vec<Row>, Vec<DepthKnee>) = rows.unzip();
@@ -280,8 +280,8 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
             .push("with fewer than 10,000 operations at a depth, p99.99 is the maximum".to_owned());
     }
     let title = section.caption(&format!("rate and tail latency by {}", axis.title()));
-    let views = ChartView::of("rate and latency", data, layout).into_iter().collect();
-    let chart = Chart::of(title, "panel", HEIGHT, views);
+    let views = ChartView::new("rate and latency", data, layout).into_iter().collect();
+    let chart = Chart::new(title, "panel", HEIGHT, views);
     let chart = chart.map(|chart| Chart { log_x_switch: true, notes, ..chart });
     chart.into_iter().collect()
 }

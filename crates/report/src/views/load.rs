@@ -241,7 +241,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         let figures = FIGURES.iter();
         let views = figures.filter_map(|figure| view(section, &all, title, across, figure));
         let caption = section.caption(&format!("latency by {what}"));
-        let chart = Chart::of(caption, "figure", 420, views.collect())?;
+        let chart = Chart::new(caption, "figure", 420, views.collect())?;
         Some(Chart { first: 2, ..chart.with_notes(notes.map(str::to_owned).to_vec()) })
     });
     charts.collect()
@@ -313,5 +313,5 @@ fn view(
             data.push(ring(&name, position(&loads[at]), &colour, "y", "knee"));
         }
     }
-    ChartView::of(*label, data, panels(x_title, &[logarithmic(title)]))
+    ChartView::new(*label, data, panels(x_title, &[logarithmic(title)]))
 }

@@ -67,7 +67,7 @@ fn depth_cell(depth: f64) -> TableCell {
 pub fn table(section: &Section<'_>) -> Table {
     let latencies = ["mean", "p99", "p99.99"];
     let mut columns = axis_columns(section);
-    columns.push(Column::of("depth per thread", ""));
+    columns.push(Column::new("depth per thread", ""));
     columns.extend(Column::all_under("I/O queues", ["of the drive", "in use", "depth of each"]));
     columns.extend(Column::list([("rate", "IOPS"), ("bandwidth", "MiB/s"), ("of the best", "%")]));
     columns.extend(Column::all_under("latency, \u{b5}s", latencies));

@@ -100,7 +100,7 @@ const BINS_PER_DECADE: f64 = 20.0;
 pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let drives = section.drives.iter();
     let views = drives.filter_map(|drive| view(section, *drive)).collect();
-    let histogram = Chart::of(section.caption("response time histogram"), "drive", 420, views);
+    let histogram = Chart::new(section.caption("response time histogram"), "drive", 420, views);
     let note = "share of the operations in each of twenty bins per decade";
     let histogram = histogram.map(|chart| chart.with_notes(vec![note.to_owned()]));
     histogram.into_iter().chain(percentiles::chart(section)).collect()
@@ -128,7 +128,7 @@ fn view(section: &Section<'_>, drive: usize) -> Option<ChartView> {
     }
     let mut layout = panels("response time, \u{b5}s", &[logarithmic("operations, %")]);
     layout["xaxis"]["type"] = "log".into();
-    ChartView::of(section.set.chart_name(drive), data, layout)
+    ChartView::new(section.set.chart_name(drive), data, layout)
 }
 
 /// Middle of each bin in microseconds, and the share of the operations in it, percent; bins without

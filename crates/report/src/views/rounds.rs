@@ -112,7 +112,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     let figures = figures(section);
     let drives = of_section(section);
     let chart = |what: &str, switch, views: Vec<ChartView>, notes| {
-        let chart = Chart::of(section.caption(what), switch, 420, views)?;
+        let chart = Chart::new(section.caption(what), switch, 420, views)?;
         Some(chart.with_notes(notes))
     };
     let converging = figures.iter().enumerate().flat_map(|(i, figure)| {
@@ -190,7 +190,7 @@ fn by_size(
         if drive.achieved() == Some(false) {
             label.push_str(&format!(" ({NOT_ACHIEVED})"));
         }
-        ChartView::of(label, data, layout)
+        ChartView::new(label, data, layout)
     };
     let views = |figure| drives.iter().filter_map(move |drive| view(figure, drive));
     figures.iter().flat_map(views).collect()
@@ -228,7 +228,7 @@ fn demand(section: &Section<'_>, drives: &[DriveRounds<'_, '_>]) -> Vec<ChartVie
         });
         let data = data.collect();
         let layout = panels("IOPS", &[logarithmic("mean response time, \u{b5}s")]);
-        ChartView::of(section.set.chart_name(drive.drive), data, layout)
+        ChartView::new(section.set.chart_name(drive.drive), data, layout)
     };
     drives.iter().filter_map(view).collect()
 }
@@ -303,7 +303,7 @@ fn convergence(
         }
         let label = format!("{}: tracked cells of every drive", figure.label);
         let layout = layout_of_rounds(figure.title, most, None);
-        views.extend(ChartView::of(label, data, layout));
+        views.extend(ChartView::new(label, data, layout));
     }
     for drive in drives {
         let name = section.set.chart_name(drive.drive);
@@ -317,7 +317,7 @@ fn convergence(
             });
             let label = [figure.label, &name, &section.column_label(column)];
             let layout = layout_of_rounds(figure.title, most, Some(drive.window));
-            views.extend(ChartView::of(joined(label, ", "), lines.collect(), layout));
+            views.extend(ChartView::new(joined(label, ", "), lines.collect(), layout));
         }
     }
     views

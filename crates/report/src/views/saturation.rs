@@ -215,7 +215,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     }
     let title = section.caption("rate and latency");
     let notes = left_out.then(thinned_note).into_iter().collect();
-    let chart = Chart::of(title, "across", HEIGHT, views);
+    let chart = Chart::new(title, "across", HEIGHT, views);
     chart.map(|c| c.with_notes(notes)).into_iter().collect()
 }
 
@@ -265,7 +265,7 @@ fn view(
             data.push(trace.json());
         }
         if !by_capacity && series.cells == 1 {
-            rows.push(phases::PhaseRow::of(series.point, name));
+            rows.push(phases::PhaseRow::new(series.point, name));
         }
     }
     let rate_panel = Panel { share: 1.2, ..linear(rate.1) };
@@ -277,5 +277,5 @@ fn view(
     let mut layout = panels(x_title, &[rate_panel, logarithmic("latency, \u{b5}s")]);
     phases::put(&mut layout, &mut data, &rows, HEIGHT);
     layout["xaxis"]["range"] = json!([0.0, for_drawing(furthest)]);
-    ChartView::of(label, data, layout)
+    ChartView::new(label, data, layout)
 }

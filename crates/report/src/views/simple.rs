@@ -128,9 +128,9 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
     for axis in ["yaxis", "yaxis2"].into_iter().take(shown.len()) {
         layout[axis]["rangemode"] = "normal".into();
     }
-    let views = ChartView::of("", data, layout).into_iter().collect();
+    let views = ChartView::new("", data, layout).into_iter().collect();
     let height = 180 + 140 * shown.len() as u32;
-    let chart = Chart::of(section.caption("idle"), "figure", height, views);
+    let chart = Chart::new(section.caption("idle"), "figure", height, views);
     chart.map(|chart| Chart { log_switch: false, ..chart }).into_iter().collect()
 }
 
@@ -151,10 +151,10 @@ pub fn table(section: &Section<'_>) -> Table {
         columns.extend(Column::all_under("temperature, \u{b0}C", labels));
     }
     if throttled {
-        columns.push(Column::of("readings throttled", ""));
+        columns.push(Column::new("readings throttled", ""));
     }
     if power {
-        columns.push(Column::of("mean power, W", ""));
+        columns.push(Column::new("mean power, W", ""));
     }
     let rows = point_rows(section, |point: &Point<'_>| {
         let rate = cell_of(point, |r| Some(r.mib_per_s()));

@@ -105,7 +105,7 @@ pub fn charts(section: &Section<'_>) -> Vec<Chart> {
         let note = "points: short streams, each the mean of its repetitions; level lines: mean of \
                     the continuous stream; shaded: the cliff, between the longest fast stream and \
                     the shortest slow one";
-        let chart = Chart::of(title, "direction", HEIGHT, views.collect());
+        let chart = Chart::new(title, "direction", HEIGHT, views.collect());
         charts.extend(chart.map(|c| c.with_notes(vec![note.to_owned()])));
     }
     let mut continuous = section.clone();

@@ -67,8 +67,8 @@ fn columns() -> Vec<Column> {
     for operation in OPERATIONS {
         columns.extend(LATENCIES.map(|latency| Column::under(operation, latency, "\u{b5}s")));
     }
-    columns.push(Column::of("energy", "J"));
-    columns.push(Column::of("mean power", "W"));
+    columns.push(Column::new("energy", "J"));
+    columns.push(Column::new("mean power", "W"));
     columns
 }
 
@@ -98,8 +98,8 @@ fn record<'a>(point: &Point<'a>) -> Option<&'a TraceRecord> {
 pub fn totals(section: &Section<'_>) -> Table {
     let mut columns_of_all = axis_columns(section);
     columns_of_all.extend(columns());
-    columns_of_all.push(Column::of("late", "%"));
-    columns_of_all.push(Column::of("longest lag", "ms"));
+    columns_of_all.push(Column::new("late", "%"));
+    columns_of_all.push(Column::new("longest lag", "ms"));
     let rows = point_rows(section, |point| {
         let figures = point.data.and_then(trace_replay::figures);
         let Some((figures, record)) = figures.zip(record(point)) else {
@@ -121,7 +121,7 @@ pub fn totals(section: &Section<'_>) -> Table {
 /// One row per phase of each replay.
 pub fn phases(section: &Section<'_>) -> Table {
     let mut all = axis_columns(section);
-    all.push(Column::of("from", ""));
+    all.push(Column::new("from", ""));
     all.extend(columns());
     let axes = section.varying();
     let mut rows = Vec::new();

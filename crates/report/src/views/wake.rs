@@ -65,10 +65,10 @@ fn is_long(point: &Point<'_>) -> bool {
 /// One row per drive and idle time.
 pub fn table(section: &Section<'_>) -> Table {
     let mut columns = axis_columns(section);
-    columns.push(Column::of("I/Os", ""));
+    columns.push(Column::new("I/Os", ""));
     columns.extend(Column::all_under("latency, \u{b5}s", ["p50", "p99", "max"]));
     columns.extend(Column::all_under("more than the median without, \u{b5}s", ["p50", "p99"]));
-    columns.push(Column::of("power", "W"));
+    columns.push(Column::new("power", "W"));
     let added = |ns: Option<f64>| ns.map_or(TableCell::Empty, |ns| TableCell::number(micros(ns)));
     let rows = point_rows(section, |point| {
         let (Some(result), Some(found)) = (point.result(), wake_of_point(point)) else {
@@ -141,8 +141,8 @@ pub fn chart(section: &Section<'_>) -> Option<Chart> {
     }
     let mut layout = panels("idle time, s", &[logarithmic("latency, \u{b5}s")]);
     layout["xaxis"]["type"] = "log".into();
-    let view = ChartView::of("latency by idle time", data, layout);
-    Chart::of(section.caption("latency by idle time"), "shown", 420, view.into_iter().collect())
+    let view = ChartView::new("latency by idle time", data, layout);
+    Chart::new(section.caption("latency by idle time"), "shown", 420, view.into_iter().collect())
 }
 
 /// The points of each drive and power state, by idle time.

@@ -120,7 +120,7 @@ pub fn part(
             ios,
             bytes,
             errors,
-            latency: LatencySummary::of(&latency),
+            latency: LatencySummary::new(&latency),
         });
         if second >= ramp {
             total.merge(&OpInterval { ios, bytes, errors, latency, ..OpInterval::default() });
@@ -138,7 +138,7 @@ pub fn part(
         }
     }
     let elapsed = Nanos::from_secs(shape.seconds);
-    let summary = OpSummary::of(&total, elapsed);
+    let summary = OpSummary::new(&total, elapsed);
     let mut result = CellResult { drive, elapsed, ..CellResult::default() };
     if op == Op::Write {
         result.write = summary;

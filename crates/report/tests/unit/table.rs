@@ -4,7 +4,7 @@ use super::*;
 fn columns_without_anything_are_left_out() {
     let row = |cells: [TableCell; 3]| Row { name: Heading::plain("drive"), cells: cells.into() };
     let table = Table {
-        columns: ["first", "second", "third"].map(|label| Column::of(label, "")).into(),
+        columns: ["first", "second", "third"].map(|label| Column::new(label, "")).into(),
         rows: vec![
             row([TableCell::Empty, TableCell::Empty, TableCell::number("1")]),
             row([TableCell::Missing("-", "why".to_owned()), TableCell::Empty, TableCell::Empty]),

@@ -30,7 +30,7 @@ impl NbdServer {
             preferred_block_bytes: 4096.max(identity.logical_block_bytes as u32),
         };
         let executor = CommandExecutor::new(Pacer::new(drive, pace));
-        Server::of(NbdFront { executor, export })
+        Server::with_front(NbdFront { executor, export })
     }
 
     pub fn into_drive(self) -> Drive {

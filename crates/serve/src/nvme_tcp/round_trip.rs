@@ -81,7 +81,7 @@ fn read_latencies(
     let clock = Clock::monotonic();
     let sectors = (BLOCK_BYTES / 512) as u32;
     latencies(READS, blocks, |block| {
-        let read = nvm::Read::of(1, block * u64::from(sectors), sectors);
+        let read = nvm::Read::for_blocks(1, block * u64::from(sectors), sectors);
         let sent = clock.now();
         let (done, data) = queue.run(read.entry(), Payload::FromController(BLOCK_BYTES))?;
         let taken = clock.now() - sent;

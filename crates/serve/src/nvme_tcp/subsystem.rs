@@ -84,7 +84,7 @@ impl NvmeTcpServer {
             ..ControllerOptions::default()
         };
         let controller = Controller::new(drive, options);
-        Server::of(Subsystem {
+        Server::with_front(Subsystem {
             nqn: controller.nqn(),
             queues: (0..=MAX_QUEUES).map(|_| None).collect(),
             paced: PacedController::new(controller, FabricMemory::default(), pace),

@@ -70,7 +70,7 @@ fn read_latencies<B: Transport>(
     let sectors = (BLOCK_BYTES / 512) as u32;
     let times = latencies(reads, blocks, |block| {
         driver.acknowledge().map_err(drop)?;
-        let read = nvm::Read::of(1, block * u64::from(sectors), sectors);
+        let read = nvm::Read::for_blocks(1, block * u64::from(sectors), sectors);
         let sent = now(&mut driver.transport);
         let done = driver.io(read.entry(), &mut data);
         let taken = now(&mut driver.transport) - sent;

@@ -128,7 +128,7 @@ impl Host {
     }
 
     pub fn log(&mut self, lid: LogId, len: u32) -> Vec<u8> {
-        let command = GetLogPage::of(lid, 0, len);
+        let command = GetLogPage::for_log(lid, 0, len);
         let payload = Payload::FromController(len as usize);
         let (done, data) = self.admin.run(command.entry(), payload).unwrap();
         assert!(done.status().is_success(), "{done:?}");
@@ -147,11 +147,11 @@ impl Host {
 }
 
 pub fn read(offset: u64, len: u32) -> SubmissionEntry {
-    nvm::Read::of(1, offset / 512, len / 512).entry()
+    nvm::Read::for_blocks(1, offset / 512, len / 512).entry()
 }
 
 pub fn write(offset: u64, len: usize) -> SubmissionEntry {
-    nvm::Write::of(1, offset / 512, len as u32 / 512).entry()
+    nvm::Write::for_blocks(1, offset / 512, len as u32 / 512).entry()
 }
 
 /// The completion of a command that succeeds.
@@ -209,7 +209,7 @@ impl DriveAccess for TcpAccess {
     }
 
     fn zero(&mut self, offset: u64, len: u32) {
-        let zeroes = nvm::WriteZeroes::of(1, offset / 512, len / 512);
+        let zeroes = nvm::WriteZeroes::for_blocks(1, offset / 512, len / 512);
         self.one(zeroes.entry(), Payload::None);
     }
 

@@ -135,13 +135,13 @@ impl ControllerAccess {
 impl DriveAccess for ControllerAccess {
     fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
         let mut bytes = vec![0; len as usize];
-        self.one(nvm::Read::of(1, offset / 512, len / 512).entry(), &mut bytes);
+        self.one(nvm::Read::for_blocks(1, offset / 512, len / 512).entry(), &mut bytes);
         bytes
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8], durable: bool) {
         let blocks = bytes.len() as u32 / 512;
-        let entry = nvm::Write::of(1, offset / 512, blocks).entry();
+        let entry = nvm::Write::for_blocks(1, offset / 512, blocks).entry();
         self.one(entry, &mut bytes.to_vec());
         if durable {
             self.flush();
@@ -157,7 +157,7 @@ impl DriveAccess for ControllerAccess {
     }
 
     fn zero(&mut self, offset: u64, len: u32) {
-        let zeroes = nvm::WriteZeroes::of(1, offset / 512, len / 512);
+        let zeroes = nvm::WriteZeroes::for_blocks(1, offset / 512, len / 512);
         self.one(zeroes.entry(), &mut []);
     }
 

@@ -5,7 +5,7 @@ use assay_units::Nanos;
 #[test]
 fn a_cost_scales_the_current_host() {
     let bench = Profile::builtin("samsung-951").unwrap().bench;
-    let of = |ns| HostCosts::of(HostChoice::Cost(Nanos(ns)), &bench);
+    let of = |ns| HostCosts::new(HostChoice::Cost(Nanos(ns)), &bench);
     assert_eq!(of(2_300), YEAR_2025);
     assert_eq!(of(0), HostCosts::default());
     let double = of(4_600);

@@ -18,7 +18,7 @@ pub(super) enum CommandKind {
 
 impl CommandKind {
     #[inline]
-    pub(super) fn of(op: Op) -> CommandKind {
+    pub(super) fn from_op(op: Op) -> CommandKind {
         match op {
             Op::Read => CommandKind::Read,
             Op::Write => CommandKind::Write,
@@ -51,7 +51,7 @@ pub(super) struct SubCommand {
 impl SubCommand {
     /// `ordinal` counts reads or writes since power-on.
     #[inline]
-    pub(super) fn of(command: &Command, seq: u64, ordinal: u64) -> SubCommand {
+    pub(super) fn new(command: &Command, seq: u64, ordinal: u64) -> SubCommand {
         SubCommand {
             offset_bytes: command.offset_bytes,
             len_bytes: command.len_bytes,
@@ -62,7 +62,7 @@ impl SubCommand {
             queue: command.queue,
             handle: 0,
             op: command.op,
-            kind: CommandKind::of(command.op),
+            kind: CommandKind::from_op(command.op),
             status: Status::Ok,
             data: command.data,
             spiked: false,

@@ -18,7 +18,7 @@ impl Drive {
         let seq = self.next_seq;
         self.next_seq += 1;
         let status = self.check(&command);
-        let kind = CommandKind::of(command.op);
+        let kind = CommandKind::from_op(command.op);
         if self.fast_path
             && kind != CommandKind::Other
             && status.is_ok()
@@ -30,7 +30,7 @@ impl Drive {
                 self.start_waiting(arrival_ns - 1);
             }
             let mut sub =
-                SubCommand::of(&command, seq, self.faults.count(kind == CommandKind::Read));
+                SubCommand::new(&command, seq, self.faults.count(kind == CommandKind::Read));
             sub.handle = self.handle;
             self.arrive(arrival_ns, sub);
             return (true, WriteEffect::Stored);
@@ -99,11 +99,11 @@ impl Drive {
             verifies,
             handle: self.handle,
             kind: if status.is_ok() && !spiked && !verifies && self.slots.is_none() {
-                CommandKind::of(command.op)
+                CommandKind::from_op(command.op)
             } else {
                 CommandKind::Other
             },
-            ..SubCommand::of(&command, seq, ordinal)
+            ..SubCommand::new(&command, seq, ordinal)
         };
         if !self.present {
             let number = self.in_flight.add(sub);

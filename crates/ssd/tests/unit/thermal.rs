@@ -4,7 +4,7 @@ use crate::{Profile, Provenance, Sourced};
 use proptest::prelude::*;
 
 /// Half of it in each node, to the nanojoule.
-fn of(nj: u64) -> Energy {
+fn energy(nj: u64) -> Energy {
     Energy { controller_nj: nj / 2, flash_nj: nj - nj / 2 }
 }
 
@@ -26,7 +26,7 @@ fn follows_the_exponential() {
     let mut heat = with(0.0, 0.0);
     assert_eq!(heat.celsius(), 35.0);
     for step in 1..=400_u64 {
-        heat.add_energy(of(4 * STEP_NS)); // 4 W above idle: the target is 25 + 5 * 10 = 75
+        heat.add_energy(energy(4 * STEP_NS)); // 4 W above idle: the target is 25 + 5 * 10 = 75
         heat.advance(step * STEP_NS);
     }
     let expected = 75.0 - 40.0 * 0.367_879;
@@ -43,9 +43,9 @@ fn heat_spreads_n_times_as_fast() {
     profile.thermal.times_faster = Some(64);
     let mut fast = made(&profile);
     for step in 1..=4000 {
-        whole.add_energy(of(4 * STEP_NS));
+        whole.add_energy(energy(4 * STEP_NS));
         whole.advance(step * STEP_NS);
-        fast.add_energy(of(4 * STEP_NS / 64));
+        fast.add_energy(energy(4 * STEP_NS / 64));
         fast.advance(step * STEP_NS / 64);
     }
     assert!((whole.celsius() - fast.celsius()).abs() < 1e-6);
@@ -58,7 +58,7 @@ fn throttling_has_hysteresis_and_is_counted() {
     let mut heat = with(60.0, 55.0);
     let (mut went_on, mut went_off) = (None, None);
     for step in 1..=4000_u64 {
-        heat.add_energy(of(if heat.throttled { 0 } else { 4 * STEP_NS }));
+        heat.add_energy(energy(if heat.throttled { 0 } else { 4 * STEP_NS }));
         heat.advance(step * STEP_NS);
         if heat.throttled && went_on.is_none() {
             went_on = Some(heat.celsius());
@@ -98,7 +98,7 @@ fn throttle_levels_change_in_order_and_keep_their_duty_cycle() {
     let mut heat = Thermal::new(&profile.thermal, &profile.power, &profile.identity, None);
     let mut seen = vec![(0, 0, 0)];
     for step in 1..=4000_u64 {
-        heat.add_energy(of(if step < 2000 { 5 * STEP_NS } else { 0 }));
+        heat.add_energy(energy(if step < 2000 { 5 * STEP_NS } else { 0 }));
         heat.advance(step * STEP_NS);
         let (level, steps, throttled) = seen.last_mut().unwrap();
         if *level == heat.level {
@@ -131,7 +131,7 @@ fn sensor_jitter_is_disabled_only_when_idle() {
     let (low, high) = readings.iter().fold((f64::MAX, f64::MIN), |(l, h), &c| (l.min(c), h.max(c)));
     assert!((32.0..32.3).contains(&low), "{low}");
     assert!((37.7..38.0).contains(&high), "{high}");
-    heat.add_energy(of(STEP_NS));
+    heat.add_energy(energy(STEP_NS));
     heat.advance(201 * STEP_NS);
     assert!((heat.celsius() - 35.0).abs() < 0.1, "{}", heat.celsius());
 }
@@ -139,7 +139,7 @@ fn sensor_jitter_is_disabled_only_when_idle() {
 #[test]
 fn a_long_idle_time_cools_to_ambient() {
     let mut heat = with(0.0, 0.0);
-    heat.add_energy(of(1000 * STEP_NS));
+    heat.add_energy(energy(1000 * STEP_NS));
     heat.advance(STEP_NS);
     assert!(heat.celsius() > 50.0);
     heat.advance(u64::MAX - 1);
@@ -188,7 +188,7 @@ proptest! {
             let work = BackgroundWork {
                 from_ns: from_ms * 1_000_000,
                 until_ns: (from_ms + span_ms) * 1_000_000,
-                energy: of(nj),
+                energy: energy(nj),
             };
             if look {
                 seen.advance(work.from_ns);
@@ -222,7 +222,7 @@ proptest! {
             now = next;
             if what == 0 {
                 heat.advance(now);
-                heat.add_energy(of(energy_nj));
+                heat.add_energy(energy(energy_nj));
                 work_nj += u128::from(energy_nj);
             } else {
                 heat.set_idle_power(IdleChange { from_ns: now, idle_mw: mw });

@@ -56,7 +56,7 @@ struct Covariance {
 }
 
 impl Covariance {
-    fn of(spans: &[Span]) -> Option<Covariance> {
+    fn new(spans: &[Span]) -> Option<Covariance> {
         let count: usize = spans.iter().map(Vec::len).sum();
         let degrees = count.checked_sub(spans.len() + 1)?;
         let (mut squares, mut product, mut total) = (0.0, 0.0, 0.0);
@@ -84,7 +84,7 @@ fn centre(span: &[(f64, f64)]) -> (f64, f64) {
 /// `None` where too little was measured, or unless `0 < level < 1`.
 pub fn slope(spans: &[Span], level: f64) -> Option<Slope> {
     let spans = block_medians(spans);
-    let fit = Covariance::of(&spans)?;
+    let fit = Covariance::new(&spans)?;
     let slope = fit.product / fit.squares;
     // Rounding of an exact line must not make the rest negative.
     let rest = (fit.total - slope * fit.product).max(0.0);
@@ -351,7 +351,7 @@ pub struct Common {
 pub fn common(curve: &[Span], level: f64) -> Option<Common> {
     let slope = slope(curve, level)?;
     let spans = block_medians(curve);
-    let fit = Covariance::of(&spans)?;
+    let fit = Covariance::new(&spans)?;
     let rest = fit.total - slope.slope * fit.product;
     let best = spans.iter().filter_map(|span| step(span));
     let best = best.max_by(|a, b| a.0.total_cmp(&b.0));

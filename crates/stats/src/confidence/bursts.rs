@@ -33,7 +33,7 @@ pub struct Bursts {
 
 impl Bursts {
     /// Of a series around its mean.
-    pub fn of(values: &[f64], centre: f64) -> Bursts {
+    pub fn new(values: &[f64], centre: f64) -> Bursts {
         let middle = median(values);
         let distance = |v: &f64| (v - middle).abs();
         let distances: Vec<f64> = values.iter().map(distance).collect();

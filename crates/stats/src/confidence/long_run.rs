@@ -30,7 +30,7 @@ pub struct LongRun {
 
 impl LongRun {
     /// `variance`: of single values. `None` of fewer than [`FEWEST_BLOCKS`], or if not finite.
-    pub fn of(values: &[f64], variance: f64) -> Option<LongRun> {
+    pub fn new(values: &[f64], variance: f64) -> Option<LongRun> {
         let mut found = LongRun::in_blocks(values, 1)?;
         found.variance = found.variance.max(variance);
         let doublings = (values.len() / FEWEST_BLOCKS).checked_ilog2()?;

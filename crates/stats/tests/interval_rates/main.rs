@@ -21,7 +21,7 @@ fn intervals_cover_what_they_state() {
     let mut tested = 0;
     for family in PROMISED {
         for n in LENGTHS {
-            let found = Coverage::of(family, n, SERIES);
+            let found = Coverage::new(family, n, SERIES);
             let Some(covering) = found.covering_pct() else {
                 continue;
             };
@@ -47,7 +47,7 @@ fn series_shorter_than_their_memory_allows_have_no_interval() {
         (Family::RareBursts, 600),
         (Family::TwoLevels, 180),
     ] {
-        let found = Coverage::of(family, n, SERIES);
+        let found = Coverage::new(family, n, SERIES);
         assert!(found.printed_pct() <= 4.0, "{}, {n}: {found:?}", family.label());
     }
 }
@@ -56,7 +56,7 @@ fn series_shorter_than_their_memory_allows_have_no_interval() {
 #[test]
 fn other_memories_are_found_in_long_series() {
     for family in OTHERS {
-        let found = Coverage::of(family, 3600, SERIES / 2);
+        let found = Coverage::new(family, 3600, SERIES / 2);
         let covering = found.covering_pct();
         assert!(covering.is_some_and(|pct| pct > 90.0), "{}: {found:?}", family.label());
     }

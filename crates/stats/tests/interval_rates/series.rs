@@ -107,7 +107,7 @@ pub struct Coverage {
 
 impl Coverage {
     /// Of `series` series of `n` values.
-    pub fn of(family: Family, n: usize, series: u32) -> Coverage {
+    pub fn new(family: Family, n: usize, series: u32) -> Coverage {
         let mut rng = Rng::stream(11, &format!("coverage {} {n}", family.label()));
         let mut coverage = Coverage { series, printed: 0, covering: 0 };
         for _ in 0..series {

@@ -6,7 +6,7 @@ fn every_listed_percentile_has_its_field() {
     for ns in 1..=1_000_000 {
         histogram.record(Nanos(ns));
     }
-    let summary = LatencySummary::of(&histogram);
+    let summary = LatencySummary::new(&histogram);
     for (key, per_million) in PERCENTILES {
         let value = summary.percentile(key).unwrap();
         let truth = f64::from(per_million);
@@ -27,7 +27,7 @@ fn serde_json_key(key: &str) -> bool {
 fn rates_are_over_the_measured_span() {
     let mut counts = OpInterval { ios: 100, bytes: 100 << 20, ..OpInterval::default() };
     counts.latency.record(Nanos(5));
-    let summary = OpSummary::of(&counts, Nanos::from_secs(2));
+    let summary = OpSummary::new(&counts, Nanos::from_secs(2));
     assert_eq!((summary.iops, summary.mib_per_s), (50.0, 50.0));
     assert_eq!(summary.service_ns, None);
 }

@@ -20,7 +20,7 @@ impl Fold<'_> {
             }
             let cell = &mut self.cells[at];
             let ramp = Nanos(cell.record.plan.workload.ramp_ns);
-            let mut budget = SilentBudget::of(drive.spans.len());
+            let mut budget = SilentBudget::new(drive.spans.len());
             let series = silent::fill_gaps(series, &drive.spans, ramp, &mut budget);
             let target = &cell.record.drives[place];
             let target_drive = target.drive;
@@ -65,8 +65,8 @@ impl Fold<'_> {
                 );
                 self.note(text);
             }
-            match &mut self.wholes {
-                Some(wholes) => wholes.take(at, place, drive.totals, self.sink),
+            match &mut self.segments {
+                Some(segments) => segments.take(at, place, drive.totals, self.sink),
                 None => (self.sink)(at, place, &drive.totals),
             }
         }
@@ -102,6 +102,6 @@ impl Fold<'_> {
                     .for_each(|(_, counts)| merged.merge(&counts.latency));
             }
         }
-        Ok(LatencySummary::of(&merged))
+        Ok(LatencySummary::new(&merged))
     }
 }

@@ -19,15 +19,15 @@ use crate::thin::thin;
 /// is a gap.
 const LONGEST_CHANGE_S: i64 = 5;
 
-pub(super) struct Wholes {
+pub(super) struct JoinedSegments {
     /// For each planned cell: its number for readers, and whether it is a segment.
     numbers: Vec<(usize, bool)>,
     /// Of segments, by planned cell and drive within it.
     totals: BTreeMap<(usize, usize), JobTotals>,
 }
 
-impl Wholes {
-    pub(super) fn of(cells: &[CellPlan]) -> Wholes {
+impl JoinedSegments {
+    pub(super) fn new(cells: &[CellPlan]) -> JoinedSegments {
         let mut numbers: Vec<(usize, bool)> = Vec::with_capacity(cells.len());
         let mut next = 0;
         for (at, cell) in cells.iter().enumerate() {
@@ -36,7 +36,7 @@ impl Wholes {
             }
             numbers.push((next - 1, cell.segment.is_some()));
         }
-        Wholes { numbers, totals: BTreeMap::new() }
+        JoinedSegments { numbers, totals: BTreeMap::new() }
     }
 
     /// Kept of a segment, else passed on.

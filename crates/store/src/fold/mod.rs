@@ -26,7 +26,7 @@ mod join;
 mod sum;
 
 use cell::{Cell, Dates, Point, PointKey, key};
-use join::Wholes;
+use join::JoinedSegments;
 use sum::{summed, untraced};
 
 /// Further notes are counted.
@@ -73,7 +73,7 @@ fn read(path: &Path, sink: TotalsSink<'_>, joined: bool, minutes: bool) -> Resul
 struct Fold<'a> {
     sink: TotalsSink<'a>,
     /// Set where segments are joined.
-    wholes: Option<Wholes>,
+    segments: Option<JoinedSegments>,
     /// Sum the intervals of soaks to minutes.
     minutes: bool,
     index: BTreeMap<String, usize>,
@@ -95,7 +95,7 @@ impl<'a> Fold<'a> {
         let cells = manifest.cells.iter().enumerate();
         Fold {
             sink,
-            wholes: joined.then(|| Wholes::of(&manifest.cells)),
+            segments: joined.then(|| JoinedSegments::new(&manifest.cells)),
             minutes: false,
             index: cells.map(|(at, cell)| (cell.id.clone(), at)).collect(),
             cells: manifest.cells.iter().map(Cell::new).collect(),
@@ -306,7 +306,7 @@ impl<'a> Fold<'a> {
                         ios: counts.ios,
                         bytes: counts.bytes,
                         errors: counts.errors,
-                        latency: LatencySummary::of(&counts.latency),
+                        latency: LatencySummary::new(&counts.latency),
                         ..silent::silent(index, ramp, start, end, *op)
                     };
                     new.insert(Point { figures, first: offset, more: Vec::new() });
@@ -346,7 +346,7 @@ impl<'a> Fold<'a> {
             let record = &mut self.cells[at].record;
             let ramp = Nanos(record.plan.workload.ramp_ns);
             let part = &mut record.drives[place];
-            let mut budget = SilentBudget::of(0);
+            let mut budget = SilentBudget::new(0);
             silent::fill_end(&mut part.series, result.elapsed, ramp, &mut budget);
             part.result = Some(result);
         }
@@ -381,8 +381,8 @@ impl<'a> Fold<'a> {
             cell.record.host = cell.host.into_iter().collect();
             (cell.record, cell.dates)
         });
-        run.cells = match self.wholes {
-            Some(wholes) => wholes.join(cells.collect(), &run.manifest, self.sink),
+        run.cells = match self.segments {
+            Some(segments) => segments.join(cells.collect(), &run.manifest, self.sink),
             None => cells.map(|(record, _)| record).collect(),
         };
         Ok(run)

@@ -34,7 +34,7 @@ struct Merged {
 }
 
 impl Merged {
-    fn of(ops: &[OpSample]) -> Merged {
+    fn new(ops: &[OpSample]) -> Merged {
         Merged { ops: ops.to_vec(), indices: vec![ops[0].index] }
     }
 
@@ -85,7 +85,7 @@ pub fn merge_short<E>(
     }
     merge(series, latency_of, |samples| {
         let intervals = samples.chunk_by(|a, b| a.index == b.index);
-        intervals.map(Merged::of).collect()
+        intervals.map(Merged::new).collect()
     })
 }
 
@@ -98,7 +98,7 @@ pub fn merge_minutes<E>(
     merge(series, latency_of, |samples| {
         let minutes = samples.chunk_by(|a, b| minute_of(a) == minute_of(b));
         let minute = |samples: &[OpSample]| {
-            let mut intervals = samples.chunk_by(|a, b| a.index == b.index).map(Merged::of);
+            let mut intervals = samples.chunk_by(|a, b| a.index == b.index).map(Merged::new);
             let mut minute = intervals.next()?;
             intervals.for_each(|interval| minute.absorb(interval));
             let index = minute_of(&samples[0]);

@@ -25,7 +25,7 @@ pub struct SilentBudget {
 
 impl SilentBudget {
     /// Of a series with this number of recorded intervals.
-    pub fn of(recorded: usize) -> SilentBudget {
+    pub fn new(recorded: usize) -> SilentBudget {
         SilentBudget {
             left: MAX_SILENT.saturating_add(SILENT_PER_RECORDED.saturating_mul(recorded as u64)),
             refused: 0,

@@ -22,7 +22,7 @@ proptest! {
         prop_assert_eq!(kept.last(), all.last());
         prop_assert!(kept.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1));
         prop_assert!(kept.iter().all(|point| all.contains(point)));
-        let summary = LatencySummary::of(&histogram);
+        let summary = LatencySummary::new(&histogram);
         for (name, per_million) in PERCENTILES {
             let rank = (u64::from(values) * u64::from(per_million)).div_ceil(1_000_000).max(1);
             let read_off = kept.iter().find(|(_, seen)| *seen >= rank).unwrap().0;

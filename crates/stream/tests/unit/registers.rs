@@ -86,12 +86,12 @@ fn the_register_map_is_that_of_earlier_versions() {
 
 #[test]
 fn fields_are_cut_out_of_their_register() {
-    assert_eq!(map::drive::LINK_SPEED.of(0x0000_0431), 3);
-    assert_eq!(map::drive::LINK_WIDTH.of(0x0000_0431), 4);
+    assert_eq!(map::drive::LINK_SPEED.value_in(0x0000_0431), 3);
+    assert_eq!(map::drive::LINK_WIDTH.value_in(0x0000_0431), 4);
     let failed = 0x1234_5678_8002_4281;
-    assert_eq!(map::stream::DEVICE_STATUS_STATUS_FIELD.of(failed), 0x4281);
-    assert_eq!(map::stream::DEVICE_STATUS_DRIVE.of(failed), 2);
-    assert_eq!(map::stream::DEVICE_STATUS_VALID.of(failed), 1);
-    assert_eq!(map::stream::DEVICE_STATUS_LBA.of(failed), 0x1234_5678);
-    assert_eq!(RegisterField::new(63, 0).of(failed), failed);
+    assert_eq!(map::stream::DEVICE_STATUS_STATUS_FIELD.value_in(failed), 0x4281);
+    assert_eq!(map::stream::DEVICE_STATUS_DRIVE.value_in(failed), 2);
+    assert_eq!(map::stream::DEVICE_STATUS_VALID.value_in(failed), 1);
+    assert_eq!(map::stream::DEVICE_STATUS_LBA.value_in(failed), 0x1234_5678);
+    assert_eq!(RegisterField::new(63, 0).value_in(failed), failed);
 }

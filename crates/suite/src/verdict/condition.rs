@@ -17,7 +17,7 @@ struct Readings {
 }
 
 impl Readings {
-    fn of(subject: &VerdictSubject<'_>) -> Readings {
+    fn new(subject: &VerdictSubject<'_>) -> Readings {
         let mut found = Readings::default();
         let parts = subject
             .runs
@@ -51,7 +51,7 @@ fn host_limited_cells(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> u
 
 /// CCTEMP and WCTEMP: NVMe Base 2.0c, figure 276.
 pub(super) fn reasons(subject: &VerdictSubject<'_>, steps: &BTreeSet<&str>) -> Vec<Reason> {
-    let readings = Readings::of(subject);
+    let readings = Readings::new(subject);
     let drive = subject.drive();
     let limit_c = |of: fn(&assay_store::model::DriveRecord) -> Option<i32>| drive.and_then(of);
     let mut reasons = Vec::new();

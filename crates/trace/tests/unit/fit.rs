@@ -51,7 +51,7 @@ fn profile(requests: u64, runs: u64) -> TraceProfile {
 
 #[test]
 fn a_profile_becomes_options() {
-    let fitted = FittedWorkload::of(&survey(7000, 3000), &profile(10_000, 2500));
+    let fitted = FittedWorkload::new(&survey(7000, 3000), &profile(10_000, 2500));
     assert_eq!(fitted.rw, "randrw:4");
     assert_eq!(fitted.read_percent, Some(70));
     assert_eq!(fitted.bs, "4k/60:64k/40");
@@ -66,7 +66,7 @@ fn a_profile_becomes_options() {
 
 #[test]
 fn sequential_uniform_and_untimed_traces() {
-    let sequential = FittedWorkload::of(&survey(10_000, 0), &profile(10_000, 3));
+    let sequential = FittedWorkload::new(&survey(10_000, 0), &profile(10_000, 3));
     assert_eq!(
         (sequential.rw.as_str(), sequential.distribution),
         ("read", None)
@@ -77,7 +77,7 @@ fn sequential_uniform_and_untimed_traces() {
         gap_variation: 0.0,
         ..profile(10_000, 10_000)
     };
-    let fitted = FittedWorkload::of(&survey(0, 10_000), &uniform);
+    let fitted = FittedWorkload::new(&survey(0, 10_000), &uniform);
     assert_eq!(fitted.rw, "randwrite");
     assert_eq!(fitted.distribution.as_deref(), Some("random"));
     assert_eq!(fitted.rate, None);
@@ -95,7 +95,7 @@ fn what_is_not_kept_is_named() {
         in_flight: Some(30.0),
         ..profile(10_000, 10_000)
     };
-    let fitted = FittedWorkload::of(&survey, &bursts);
+    let fitted = FittedWorkload::new(&survey, &bursts);
     assert!(fitted.notes[0].contains("bursts") && fitted.notes[1].contains("40 trims"));
     assert_eq!((fitted.fsync, fitted.iodepth), (Some(50), 128));
     assert!(fitted.synchronous, "most writes have FUA");

@@ -14,8 +14,8 @@ fn profile(requests: impl Iterator<Item = (u64, bool, u64, u64)>) -> (TraceSurve
     };
     fs::write(&path, requests.map(line).collect::<String>()).unwrap();
     let source = TraceSource { path, format: None, device: None };
-    let survey = TraceSurvey::of(&source).unwrap();
-    let profile = TraceProfile::of(&source, &survey).unwrap();
+    let survey = TraceSurvey::load(&source).unwrap();
+    let profile = TraceProfile::new(&source, &survey).unwrap();
     (TraceSurvey::clone(&survey), profile)
 }
 
@@ -83,8 +83,8 @@ fn depth_is_by_littles_law() {
     let lines = (0..=4000_u64).map(|n| format!("{},h,0,Read,{},4096,30000\n", n * 5000, n * 4096));
     fs::write(&path, lines.collect::<String>()).unwrap();
     let source = TraceSource { path, format: None, device: None };
-    let survey = TraceSurvey::of(&source).unwrap();
-    let found = TraceProfile::of(&source, &survey).unwrap().in_flight.unwrap();
+    let survey = TraceSurvey::load(&source).unwrap();
+    let found = TraceProfile::new(&source, &survey).unwrap().in_flight.unwrap();
     assert!((found - 6.0).abs() < 0.01, "{found}");
 }
 

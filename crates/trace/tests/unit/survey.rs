@@ -12,7 +12,7 @@ fn source(folder: &tempfile::TempDir, text: &str) -> TraceSource {
 fn a_survey_counts_what_is_there() {
     let folder = tempfile::tempdir().unwrap();
     let source = source(&folder, "1,R,8192,4096,100\n2,W,4096,512,150\n1,R,65536,65536,1100\n");
-    let survey = TraceSurvey::of(&source).unwrap();
+    let survey = TraceSurvey::load(&source).unwrap();
     assert_eq!(survey.format, TraceFormat::Alibaba);
     assert_eq!((survey.reads.requests, survey.reads.bytes), (2, 69632));
     assert_eq!((survey.writes.requests, survey.writes.bytes), (1, 512));
@@ -23,9 +23,9 @@ fn a_survey_counts_what_is_there() {
     assert!(mixed.contains("2 devices (1: 2, 2: 1)"), "{mixed}");
     assert_eq!(survey.requests(), 3);
     // Not read a second time, until it changes.
-    assert!(Arc::ptr_eq(&survey, &TraceSurvey::of(&source).unwrap()));
+    assert!(Arc::ptr_eq(&survey, &TraceSurvey::load(&source).unwrap()));
     fs::write(&source.path, "1,R,8192,4096,100\n").unwrap();
-    assert_eq!(TraceSurvey::of(&source).unwrap().requests(), 1);
+    assert_eq!(TraceSurvey::load(&source).unwrap().requests(), 1);
 }
 
 #[test]
@@ -33,11 +33,11 @@ fn a_trace_without_requests_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let text = "1,R,8192,4096,100\n2,W,4096,512,150\n";
     let other = TraceSource { device: Some("3".to_owned()), ..source(&folder, text) };
-    let error = TraceSurvey::of(&other).unwrap_err().to_string();
+    let error = TraceSurvey::load(&other).unwrap_err().to_string();
     assert!(
         error.contains("no request of the device \"3\"") && error.contains("one of: 1 2"),
         "{error}"
     );
     let empty = source(&folder, "device_id,opcode,offset,length,timestamp\n");
-    assert!(TraceSurvey::of(&empty).unwrap_err().to_string().contains("no request to replay"));
+    assert!(TraceSurvey::load(&empty).unwrap_err().to_string().contains("no request to replay"));
 }

@@ -269,7 +269,7 @@ impl AddressGenerator {
     /// Inlined always, which saves the engine a call for each I/O.
     #[inline(always)]
     pub fn next(&mut self, write: bool) -> (u64, u32) {
-        let sized = SizedSlots::of(&self.reads, &self.writes, write);
+        let sized = SizedSlots::for_direction(&self.reads, &self.writes, write);
         let (len_bytes, slots) = sized.draw(&mut self.rng);
         let is_uniform = matches!(self.order, Order::Uniform);
         if is_uniform && self.run.is_none() && self.zones.is_none() {
@@ -306,7 +306,7 @@ impl AddressGenerator {
         match &mut self.order {
             Order::Stream { position_bytes, gap_bytes } => {
                 let mut start = *position_bytes;
-                let sized = SizedSlots::of(&self.reads, &self.writes, write);
+                let sized = SizedSlots::for_direction(&self.reads, &self.writes, write);
                 match sized.fitting(*len_bytes, self.area_bytes - start) {
                     Some(fitting) => *len_bytes = fitting,
                     None => start = 0,

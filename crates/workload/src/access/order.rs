@@ -54,7 +54,7 @@ impl SizedSlots {
     }
 
     #[inline]
-    pub(super) fn of<'a>(
+    pub(super) fn for_direction<'a>(
         reads: &'a SizedSlots,
         writes: &'a Option<SizedSlots>,
         write: bool,

@@ -232,13 +232,13 @@ fn run_drive(
     let numjobs = workloads.iter().map(|w| w.numjobs).sum();
     target.begin_job(numjobs, depth, most(|w| w.access.max_bytes()))?;
     let start = target.now();
-    let flows = FlowGroups::of(workloads.iter().copied());
-    let exits = ExitGroups::of(workloads.iter().copied());
-    let coverage: Vec<_> = workloads.iter().map(|w| CoverageMap::of(w, false)).collect();
+    let flows = FlowGroups::new(workloads.iter().copied());
+    let exits = ExitGroups::new(workloads.iter().copied());
+    let coverage: Vec<_> = workloads.iter().map(|w| CoverageMap::for_workload(w, false)).collect();
     let zones = super::zones::tables(workloads.iter().map(|&workload| (0, workload, None)))?;
     let mut workers = Vec::with_capacity(numjobs as usize);
     for (part, workload) in workloads.iter().enumerate() {
-        let searchers = Searchers::of(workload);
+        let searchers = Searchers::new(workload);
         for index in 0..workload.numjobs {
             let first_slot = workers.len() as u32 * depth;
             let number = workers.len() as u32;
@@ -260,7 +260,7 @@ fn run_drive(
         depth,
         // One loop reaps for all: none waits longer than it asks for.
         batch_complete_min: (workloads.iter().map(|w| w.batch_complete_min)).min().unwrap_or(1),
-        ..IoLoopConfig::of(workloads[0])
+        ..IoLoopConfig::new(workloads[0])
     };
     let end = run_io_loop(target, &mut workers, config, &mut recorders, stop, sink)?;
     let mut traces = Vec::new();

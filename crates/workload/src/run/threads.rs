@@ -188,14 +188,15 @@ fn run_with(
         failed: AtomicBool::new(false),
         first_error: Mutex::new(None),
         barrier: StartBarrier::default(),
-        flows: FlowGroups::of(jobs.iter().map(|job| job.workload)),
-        exits: ExitGroups::of(jobs.iter().map(|job| job.workload)),
+        flows: FlowGroups::new(jobs.iter().map(|job| job.workload)),
+        exits: ExitGroups::new(jobs.iter().map(|job| job.workload)),
     };
     let of_drives = jobs.iter().map(|job| {
         let open = job.handle.as_ref().map(|(open, _)| open);
         (job.outcome.drive, job.workload, open)
     });
-    let coverage = jobs.iter().map(|job| CoverageMap::of(job.workload, job.workload.numjobs > 1));
+    let coverage =
+        jobs.iter().map(|job| CoverageMap::for_workload(job.workload, job.workload.numjobs > 1));
     let shares: Vec<_> = coverage.zip(zones::tables(of_drives)?).collect();
     let (sender, messages) = mpsc::sync_channel(threads * QUEUED_PER_THREAD);
     thread::scope(|scope| {
@@ -249,7 +250,7 @@ fn spawn_workers<'scope>(
     let mut handles = Vec::new();
     let mut recyclers = Vec::new();
     for (number, job) in jobs.iter().enumerate() {
-        let searchers = Searchers::of(job.workload);
+        let searchers = Searchers::new(job.workload);
         for index in 0..job.workload.numjobs {
             let (recycler, recycled) = mpsc::sync_channel(RECYCLED);
             let mut sink = ThreadSink {
@@ -410,7 +411,7 @@ fn run_worker_on<T: Target>(
     let end = run_io_loop(
         &mut target,
         &mut worker,
-        IoLoopConfig::of(workload),
+        IoLoopConfig::new(workload),
         &mut recorder,
         shared.stop,
         sink,

@@ -32,7 +32,7 @@ pub struct Searchers(Arc<AtomicU32>);
 
 impl Searchers {
     /// `None` of a job that searches for nothing.
-    pub fn of(workload: &Workload) -> Option<Searchers> {
+    pub fn new(workload: &Workload) -> Option<Searchers> {
         let target = workload.latency_target.filter(|target| !target.runs_on);
         target.map(|_| Searchers(Arc::new(AtomicU32::new(workload.numjobs))))
     }

@@ -167,7 +167,7 @@ pub fn run_for(
     let end = run_io_loop(
         target,
         &mut workers,
-        IoLoopConfig { io_timeout, ..IoLoopConfig::of(&workload) },
+        IoLoopConfig { io_timeout, ..IoLoopConfig::new(&workload) },
         std::slice::from_mut(&mut recorder),
         &stop,
         &mut Stopper(&stop, &mut collected),

@@ -30,7 +30,7 @@ fn ends_reach_their_scope() {
         workload(Some("stage"), Some(2)),
         workload(None, None),
     ];
-    let groups = ExitGroups::of(workloads.iter());
+    let groups = ExitGroups::new(workloads.iter());
     let share = |n: usize| groups.share(&workloads[n]);
     assert!(share(3).is_none());
     let mut first = share(0).unwrap();

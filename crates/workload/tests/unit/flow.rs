@@ -21,7 +21,7 @@ fn workload(weight: u32, numjobs: u32) -> Workload {
 #[test]
 fn shares_follow_the_weights() {
     let workloads = [workload(1, 2), workload(8, 1)];
-    let groups = FlowGroups::of(workloads.iter());
+    let groups = FlowGroups::new(workloads.iter());
     let mut shares: Vec<FlowShare> = [0, 0, 1].map(|n| groups.share(&workloads[n]).unwrap()).into();
     for _ in 0..10_000 {
         for share in &mut shares {
@@ -46,5 +46,5 @@ fn shares_follow_the_weights() {
 fn a_workload_without_flow_has_no_share() {
     let plain = workload(0, 1);
     assert!(plain.flow.is_none());
-    assert!(FlowGroups::of([&plain].into_iter()).share(&plain).is_none());
+    assert!(FlowGroups::new([&plain].into_iter()).share(&plain).is_none());
 }

@@ -72,22 +72,22 @@ impl<D: DriveSide> CoreStreamer<D> {
         range: &StreamRange,
         value: u64,
     ) -> Result<Option<DeviceFailure>, CoreError> {
-        if map::DEVICE_STATUS_VALID.of(value) == 0 {
+        if map::DEVICE_STATUS_VALID.value_in(value) == 0 {
             return Ok(None);
         }
-        let drive = map::DEVICE_STATUS_DRIVE.of(value) as usize;
+        let drive = map::DEVICE_STATUS_DRIVE.value_in(value) as usize;
         let block = self.world.read32(map::drive_bank(drive) + map::BLOCK_BYTES)?;
         let block = u64::from(block.max(1));
         // The register has the low half of the block number, which is not before the range.
         let first = range.first / block;
-        let low = map::DEVICE_STATUS_LBA.of(value);
+        let low = map::DEVICE_STATUS_LBA.value_in(value);
         let near = first & !0xffff_ffff | low;
         let lba = if near < first { near + (1 << 32) } else { near };
         Ok(Some(DeviceFailure {
             drive: self.names[drive].clone(),
             op: if bank == map::WRITE_BANK { "write" } else { "read" },
             address: lba * block,
-            result: -errno_of(map::DEVICE_STATUS_STATUS_FIELD.of(value) as u16),
+            result: -errno_of(map::DEVICE_STATUS_STATUS_FIELD.value_in(value) as u16),
         }))
     }
 }

@@ -226,7 +226,7 @@ impl Raw {
 
     pub fn await_sequencer(&mut self, bit: RegisterField) {
         for _ in 0..100_000 {
-            if bit.of(u64::from(self.drive32(drive::SEQUENCER))) != 0 {
+            if bit.value_in(u64::from(self.drive32(drive::SEQUENCER))) != 0 {
                 return;
             }
             self.run(POLL);
@@ -254,12 +254,12 @@ impl Raw {
 
     /// The sequencer of a drive that was lost: it does not find it again.
     pub fn check_lost(&mut self, loss: Loss, what: &str) {
-        let link = drive::LINK_UP.of(u64::from(self.drive32(drive::LINK)));
+        let link = drive::LINK_UP.value_in(u64::from(self.drive32(drive::LINK)));
         assert_eq!(link, u64::from(loss != Loss::LinkDown), "{what}: LINK");
         if loss != Loss::NoCompletion {
             self.run(100_000);
             let word = u64::from(self.drive32(drive::SEQUENCER));
-            let ready = drive::SEQUENCER_READY.of(word);
+            let ready = drive::SEQUENCER_READY.value_in(word);
             assert_eq!(ready, 0, "{what}: SEQUENCER {word:#x}");
         }
     }

@@ -297,8 +297,8 @@ impl Host {
     pub fn put_io(&mut self, is_read: bool, slot: u16, lba: u64, bytes: u64) {
         let blocks = (bytes / self.block_bytes) as u32;
         let mut entry = match is_read {
-            true => nvm::Read::of(1, lba, blocks).entry(),
-            false => nvm::Write::of(1, lba, blocks).entry(),
+            true => nvm::Read::for_blocks(1, lba, blocks).entry(),
+            false => nvm::Write::for_blocks(1, lba, blocks).entry(),
         };
         let base = slot_address(is_read, slot);
         let pages = bytes.div_ceil(PAGE);

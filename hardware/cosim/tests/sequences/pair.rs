@@ -363,7 +363,7 @@ impl Pair {
             Reset::Shutdown => {
                 self.restart(drive::CONTROL_SHUTDOWN.mask() as u32);
                 let address = map::drive_bank(0) + map::SEQUENCER;
-                let is_down = |word: u32| drive::SEQUENCER_DOWN.of(u64::from(word)) != 0;
+                let is_down = |word: u32| drive::SEQUENCER_DOWN.value_in(u64::from(word)) != 0;
                 let world = self.core.world();
                 let mut waited = 0;
                 while !is_down(world.read32(address).expect("a register")) {

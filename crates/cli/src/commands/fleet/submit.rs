@@ -116,7 +116,7 @@ fn here(
     let unfinished =
         [DriveTaskState::Interrupted, DriveTaskState::Running].map(|state| now.count(state));
     let failed = now.count(DriveTaskState::Failed) > 0;
-    Ok(CommandOutcome::of(failed, unfinished.iter().sum::<usize>() > 0))
+    Ok(CommandOutcome::from_flags(failed, unfinished.iter().sum::<usize>() > 0))
 }
 
 fn text(opened: &OpenPlan, submitted: &Submitted, file: &Path) -> String {

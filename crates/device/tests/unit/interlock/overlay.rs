@@ -2,7 +2,7 @@ use super::*;
 use crate::identity::parse_mountinfo;
 
 fn overlays(text: &str) -> Vec<Overlay> {
-    parse_mountinfo(text).iter().filter_map(Overlay::of).collect()
+    parse_mountinfo(text).iter().filter_map(Overlay::new).collect()
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn the_busiest_other_programs_are_named() {
 fn names_with_parentheses_are_read() {
     let of = |name: &str| {
         let stat = format!("12 ({name}) S 1 1 1 0 -1 4194304 100 0 0 0 33 44 0 0 20 0 1 0 5 6 7\n");
-        Process::of(&stat)
+        Process::parse(&stat)
     };
     let process = |name: &str| {
         let name = name.to_owned();
@@ -45,7 +45,7 @@ fn names_with_parentheses_are_read() {
     };
     assert_eq!(of("a) b (c"), process("a) b (c"));
     assert_eq!(of("kworker/1:1-mm_percpu_wq"), process("kworker"));
-    assert_eq!(Process::of("12 (short) S 1"), None);
+    assert_eq!(Process::parse("12 (short) S 1"), None);
     let times = ProgramTimes::read(&SystemRoot::host());
     assert!(!times.processes.is_empty());
 }

@@ -39,7 +39,7 @@ fn the_initial_power_state_is_restored_through_an_operational_one() {
     for (before, wanted) in [(0, vec![2, 0]), (2, vec![]), (1, vec![2, 0, 1]), (3, vec![2, 0, 3])] {
         port.features.insert(FeatureId::POWER_MANAGEMENT.0, before);
         port.set.clear();
-        let found = Found::of(&mut port).unwrap();
+        let found = Found::read(&mut port).unwrap();
         assert!(port.set.is_empty(), "looking changes nothing");
         Commands::to(&mut port).set_power_state(2).unwrap();
         found.restore(&mut port).unwrap();
@@ -48,7 +48,7 @@ fn the_initial_power_state_is_restored_through_an_operational_one() {
     }
     // Initially non-operational and operational at the restoration: unchanged.
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, 1);
-    let found = Found::of(&mut port).unwrap();
+    let found = Found::read(&mut port).unwrap();
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, 0);
     port.stubborn = true;
     found.restore(&mut port).unwrap();
@@ -58,7 +58,7 @@ fn the_initial_power_state_is_restored_through_an_operational_one() {
     // A state that the controller does not list is restored unchanged.
     port.stubborn = false;
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, 9);
-    let found = Found::of(&mut port).unwrap();
+    let found = Found::read(&mut port).unwrap();
     Commands::to(&mut port).set_power_state(2).unwrap();
     found.restore(&mut port).unwrap();
     assert_eq!(state(&port), 9);
@@ -71,14 +71,14 @@ fn the_workload_hint_is_kept_across_power_states() {
     let state = |port: &TableController| port.features[&FeatureId::POWER_MANAGEMENT.0];
     let mut port = table_controller();
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, hint);
-    let found = Found::of(&mut port).unwrap();
+    let found = Found::read(&mut port).unwrap();
     Commands::to(&mut port).set_power_state(1).unwrap();
     found.restore(&mut port).unwrap();
     assert_eq!(port.set, [1 | hint, hint]);
     // A lost hint is restored with the state.
     let mut port = table_controller();
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, hint);
-    let found = Found::of(&mut port).unwrap();
+    let found = Found::read(&mut port).unwrap();
     port.features.insert(FeatureId::POWER_MANAGEMENT.0, 1);
     found.restore(&mut port).unwrap();
     assert_eq!(state(&port), hint);

@@ -6,7 +6,7 @@ fn any_plan_has_a_directory_and_comes_back_from_it() {
     let plans = ["m951-firmware-0123456789ab", "a/b", "..", "50 %", "=", "\u{e9}"];
     let mut wanted = Vec::new();
     for plan in plans {
-        let partition = Partition::of(Some(plan), "2026-11-24T15:00:00Z").unwrap();
+        let partition = Partition::new(Some(plan), "2026-11-24T15:00:00Z").unwrap();
         let folder = partition.folder(root.path());
         let depth = folder.strip_prefix(root.path()).unwrap().components().count();
         assert_eq!(depth, 2, "{folder:?}");
@@ -19,10 +19,10 @@ fn any_plan_has_a_directory_and_comes_back_from_it() {
 
 #[test]
 fn a_run_without_a_plan_and_one_without_a_date() {
-    let none = Partition::of(None, "2026-11-24T15:00:00Z").unwrap();
+    let none = Partition::new(None, "2026-11-24T15:00:00Z").unwrap();
     assert_eq!((none.plan.as_str(), none.month.as_str()), (NO_PLAN, "2026-11"));
     for date in ["", "yesterday", "2026/11/24", "2026-1"] {
-        assert_eq!(Partition::of(None, date), None, "{date}");
+        assert_eq!(Partition::new(None, date), None, "{date}");
     }
 }
 

@@ -34,7 +34,7 @@ const ESTIMATE: Estimate = Estimate {
 #[test]
 fn shares_of_size_and_of_the_interface() {
     let drive = drive(Some(100_000_000_000_000), Some(2_000_000_000));
-    let share = EnduranceShare::of(&plan(""), &drive, &ESTIMATE);
+    let share = EnduranceShare::new(&plan(""), &drive, &ESTIMATE);
     assert_eq!(share.most_bytes, Some(1_120_000_000_000));
     assert_eq!(share.percent(share.by_size_bytes), Some(1.0));
     let most_pct = share.percent(1_120_000_000_000).unwrap();
@@ -45,7 +45,7 @@ fn shares_of_size_and_of_the_interface() {
     assert_eq!(over.code(), "over_endurance_limit");
     assert!(over.to_string().contains("could write 1.1 % of its rated endurance"), "{over}");
     // The plan's rating precedes the log's.
-    let share = EnduranceShare::of(&plan("endurance_tb = 10"), &drive, &ESTIMATE);
+    let share = EnduranceShare::new(&plan("endurance_tb = 10"), &drive, &ESTIMATE);
     assert_eq!((share.rated_bytes, share.rated_by), (Some(10_000_000_000_000), None));
     assert_eq!(share.percent(share.by_size_bytes), Some(10.0));
     let text = share.to_string();
@@ -55,7 +55,7 @@ fn shares_of_size_and_of_the_interface() {
 #[test]
 fn a_limit_that_cannot_be_judged_is_not_kept() {
     let of = |rated, rate, estimate: &Estimate| {
-        let share = EnduranceShare::of(&plan(""), &drive(rated, rate), estimate);
+        let share = EnduranceShare::new(&plan(""), &drive(rated, rate), estimate);
         share.keeps(50.0).map_err(|why| why.code())
     };
     let rated = Some(100_000_000_000_000);

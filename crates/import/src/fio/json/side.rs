@@ -146,8 +146,8 @@ impl<'a> Side<'a> {
         notes: &mut Vec<Note>,
     ) {
         let all = [
-            Times::of(self.clat_ns.as_ref(), self.clat.as_ref()),
-            Times::of(self.lat_ns.as_ref(), self.lat.as_ref()),
+            Times::in_either_unit(self.clat_ns.as_ref(), self.clat.as_ref()),
+            Times::in_either_unit(self.lat_ns.as_ref(), self.lat.as_ref()),
         ];
         let iops = direction.summary.iops;
         let [completion, whole] = all.map(|found| {

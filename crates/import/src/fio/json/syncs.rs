@@ -30,7 +30,7 @@ impl Syncs<'_> {
     /// Flushes within this time, with the latency from their submission to their completion.
     pub fn flushes(&self, elapsed: Nanos, notes: &mut Vec<Note>) -> Direction {
         let mut flushes = rates(self.total_ios.max(self.samples()), 0, elapsed);
-        if let Some((times, ns)) = Times::of(self.lat_ns.as_ref(), None) {
+        if let Some((times, ns)) = Times::in_either_unit(self.lat_ns.as_ref(), None) {
             times.fill_moments(&mut flushes, ns);
             times.fill(&mut flushes, ns, &times.percentiles(), notes);
         }

@@ -22,7 +22,7 @@ proptest! {
 /// beside each other.
 fn wide(rows: &[(&str, &str)]) -> String {
     let columns = ["step", "state", "first figure", "second figure", "third figure"];
-    let columns = columns.map(|label| Column::of(label, ""));
+    let columns = columns.map(|label| Column::new(label, ""));
     let rows = rows.iter().enumerate().map(|(n, (step, state))| {
         let figure = |k: usize| TableCell::number(format!("{}", 10 * n + k));
         let texts = [step, state].map(|text| TableCell::text(*text));

@@ -17,13 +17,13 @@ fn spans(indices: &[u32]) -> Spans {
 
 /// [`fill_gaps`] of intervals with these indices.
 fn filled(series: Vec<OpSample>, indices: &[u32], ramp: Nanos) -> Vec<OpSample> {
-    let mut budget = SilentBudget::of(indices.len());
+    let mut budget = SilentBudget::new(indices.len());
     fill_gaps(series, &spans(indices), ramp, &mut budget)
 }
 
 /// [`fill_end`] of a series that ends with the cell.
 fn ended(series: &mut Vec<OpSample>, elapsed: Nanos, ramp: Nanos) {
-    fill_end(series, elapsed, ramp, &mut SilentBudget::of(0));
+    fill_end(series, elapsed, ramp, &mut SilentBudget::new(0));
 }
 
 /// Index, start in seconds, I/Os, operation.
@@ -83,7 +83,7 @@ fn many_far_indices_fill_no_more_than_the_budget_of_the_series() {
     // Each is 3,000 after the one before: within an hour, but all together are no stalls.
     let indices: Vec<u32> = (0..1_000).map(|n| n * 3_000).collect();
     let series: Vec<OpSample> = indices.iter().map(|&n| point(n, Op::Read)).collect();
-    let mut budget = SilentBudget::of(indices.len());
+    let mut budget = SilentBudget::new(indices.len());
     let all = fill_gaps(series, &spans(&indices), Nanos::ZERO, &mut budget);
     let most = indices.len() as u64 * (1 + SILENT_PER_RECORDED) + MAX_SILENT;
     assert!(all.len() as u64 <= most, "{}", all.len());

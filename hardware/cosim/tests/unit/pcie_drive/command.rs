@@ -10,7 +10,7 @@ fn identity() -> Identity {
 }
 
 fn write(bytes: u64, prp1: u64, prp2: u64) -> FetchedCommand {
-    let mut entry = nvm::Write::of(1, 0, (bytes / 512) as u32).entry();
+    let mut entry = nvm::Write::for_blocks(1, 0, (bytes / 512) as u32).entry();
     entry.set_prps(prp1, prp2);
     FetchedCommand::new(1, 0, 0x2000, entry, &identity())
 }
@@ -69,8 +69,8 @@ fn nothing_is_read_for_commands_that_the_controller_refuses() {
     assert!(is_ready(write(8192, 0x1001, 0x2000)), "unaligned data");
     assert!(is_ready(write(8192, 0x1000, 0x2004)), "unaligned page");
     assert!(is_ready(write(64 << 10, 0x1000, 0x2004)), "unaligned list");
-    let far = nvm::Write::of(1, u64::MAX - 3, 8).entry();
+    let far = nvm::Write::for_blocks(1, u64::MAX - 3, 8).entry();
     assert!(is_ready(FetchedCommand::new(1, 0, 0, far, &identity())), "beyond the end");
-    let long = nvm::Write::of(1, 0, 65_536).entry();
+    let long = nvm::Write::for_blocks(1, 0, 65_536).entry();
     assert!(is_ready(FetchedCommand::new(1, 0, 0, long, &identity())), "beyond MDTS");
 }
