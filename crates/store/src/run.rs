@@ -281,7 +281,7 @@ fn manifest_text(manifest: &Manifest) -> Result<String, StoreError> {
     let mut text = serde_json::to_string_pretty(manifest).map_err(bad)?;
     // Before the run depends on it.
     if journal::may_have_null(text.as_bytes()) {
-        serde_json::from_str::<Manifest>(&text).map_err(bad)?;
+        serde_json::from_slice::<Manifest>(text.as_bytes()).map_err(bad)?;
     }
     text.push('\n');
     Ok(text)
