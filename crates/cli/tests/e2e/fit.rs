@@ -205,9 +205,13 @@ fn reads_are_predicted_from_a_data_sheet_and_measured_cells_narrow_their_interva
     let optane = fixture.json("predict --rated-iops 550k --rated-mb 2400 --medium 3d-xpoint");
     let [iops, low, _] = at(&optane, 4096).map(|mib| mib * 256.0);
     assert!(iops > 4.5e5 && low > 2e5, "{optane:#}");
+    let in_millions = fixture.json("predict --rated-iops 1.5M,2m --rated-mb 14000,12000");
+    assert_eq!(in_millions, fixture.json("predict --rated-iops 1500000 --rated-mb 14000"));
     fixture.write("writes.csv", "rw,value\nrandwrite,100\n");
     for (words, expected) in [
         ("predict --rated-iops 0 --rated-mb 3200".to_owned(), "number from 1"),
+        ("predict --rated-iops 500k,M --rated-mb 3200".to_owned(), "500k or 1.5M"),
+        ("predict --rated-iops 500k --rated-mb 3500M".to_owned(), "number of MB/s"),
         (format!("{sheet} --interface sata"), "no more than 600 MB/s"),
         (format!("{sheet} --medium 3d-xpoint"), "--cell-bits"),
         (format!("{sata} --medium 3d-xpoint --interface sata"), "nothing"),
