@@ -9,6 +9,7 @@
 //! - [`score`]: errors, coverage, baselines, predictive intervals; [`page`]: the section of
 //!   docs/fidelity.md.
 //! - [`public`]: public drives, predicted from their ratings alone; [`public_page`]: their section.
+//! - [`profiled`]: public drives with a profile: simulated reads at saturation, and their section.
 //! - [`twins`]: twins of drives whose truth is known.
 //!
 //! # Non-goals
@@ -21,6 +22,7 @@
 pub mod alternatives;
 pub mod folds;
 pub mod page;
+pub mod profiled;
 pub mod public;
 pub mod public_page;
 pub mod score;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use assay_calibrate::{predictive, public_reads, twin_cells};
 use assay_cross_validation::folds::Study;
-use assay_cross_validation::{page, public, public_page, score, twins};
+use assay_cross_validation::{page, profiled, public, public_page, score, twins};
 use assay_store::replace::replace_content;
 use clap::Parser;
 
@@ -22,7 +22,8 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Predict random reads of public drives from their ratings alone
+    /// Predict random reads of public drives from their ratings alone, and simulate those of
+    /// drives that have a profile
     Public(Output),
     /// Print the sections of docs/fidelity.md from the tables in reference/
     Markdown,
@@ -40,8 +41,7 @@ struct Output {
 
 impl Output {
     fn threads(&self) -> anyhow::Result<usize> {
-        let threads = self.jobs.map_or_else(std::thread::available_parallelism, Ok);
-        Ok(threads.context("--jobs is a whole number from 1")?.get())
+        threads(self.jobs)
     }
 
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
@@ -52,20 +52,26 @@ impl Output {
     }
 }
 
+fn threads(jobs: Option<std::num::NonZero<usize>>) -> anyhow::Result<usize> {
+    let threads = jobs.map_or_else(std::thread::available_parallelism, Ok);
+    Ok(threads.context("--jobs is a whole number from 1")?.get())
+}
+
 fn main() -> anyhow::Result<()> {
     match Command::parse() {
         Command::Folds(output) => folds(&output),
         Command::Twins { only, output } => twins_of(&only, &output),
         Command::Public(output) => {
             let all = public::predictions()?;
-            println!("{}", public_page::markdown(&all));
+            println!("{}\n{}", public_page::markdown(&all), profiled::markdown(output.threads()?)?);
             output.write("public_reads.csv", &public_reads::table(&all))
         }
         Command::Markdown => {
             let twins = twins::markdown(&twin_cells::embedded()?);
             let public = public_page::markdown(&public_reads::embedded()?);
             let folds = page::markdown(&score::embedded()?);
-            print!("{folds}\n{public}\n{twins}");
+            let profiled = profiled::markdown(threads(None)?)?;
+            print!("{folds}\n{public}\n{profiled}\n{twins}");
             Ok(())
         }
     }

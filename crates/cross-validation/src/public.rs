@@ -93,7 +93,7 @@ fn in_flight(figure: &PublicFigure) -> Option<u32> {
     (is && all >= LEAST_IN_FLIGHT).then_some(all)
 }
 
-fn is_by_host(figure: &PublicFigure) -> bool {
+pub fn is_by_host(figure: &PublicFigure) -> bool {
     let words = ["yes", "maybe"];
     words.iter().any(|word| figure.host_limited.starts_with(word))
 }
