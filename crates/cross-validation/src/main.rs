@@ -41,7 +41,8 @@ struct Output {
 
 impl Output {
     fn threads(&self) -> anyhow::Result<usize> {
-        threads(self.jobs)
+        let threads = self.jobs.map_or_else(std::thread::available_parallelism, Ok);
+        Ok(threads.context("--jobs is a whole number from 1")?.get())
     }
 
     fn write(&self, name: &str, text: &str) -> anyhow::Result<()> {
@@ -52,25 +53,20 @@ impl Output {
     }
 }
 
-fn threads(jobs: Option<std::num::NonZero<usize>>) -> anyhow::Result<usize> {
-    let threads = jobs.map_or_else(std::thread::available_parallelism, Ok);
-    Ok(threads.context("--jobs is a whole number from 1")?.get())
-}
-
 fn main() -> anyhow::Result<()> {
     match Command::parse() {
         Command::Folds(output) => folds(&output),
         Command::Twins { only, output } => twins_of(&only, &output),
         Command::Public(output) => {
             let all = public::predictions()?;
-            println!("{}\n{}", public_page::markdown(&all), profiled::markdown(output.threads()?)?);
+            println!("{}\n{}", public_page::markdown(&all), profiled::markdown()?);
             output.write("public_reads.csv", &public_reads::table(&all))
         }
         Command::Markdown => {
             let twins = twins::markdown(&twin_cells::embedded()?);
             let public = public_page::markdown(&public_reads::embedded()?);
             let folds = page::markdown(&score::embedded()?);
-            let profiled = profiled::markdown(threads(None)?)?;
+            let profiled = profiled::markdown()?;
             print!("{folds}\n{public}\n{profiled}\n{twins}");
             Ok(())
         }

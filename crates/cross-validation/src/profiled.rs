@@ -12,23 +12,26 @@ use assay_calibrate::{Effort, simulate};
 use assay_ssd::Profile;
 use assay_units::{MIB, median};
 
-use crate::public::is_by_host;
+use crate::public::{is_by_host, reads_in_flight};
 
 /// Drive, profile, and the capacity in bytes where it is not the profile's.
 const DRIVES: [(&str, &str, Option<u64>); 2] = [
     ("Intel_P4510_1TB", "intel-p4510", Some(1_000_000_000_000)),
     ("Intel_P4800X_375GB", "intel-optane-p4800x", None),
 ];
-/// From here on, more in flight give either drive no more reads.
+/// In flight of all threads. More give either drive no more reads, but for one process of the
+/// P4510, which the table does not mark as limited by the host.
 const SATURATED: u32 = 128;
+/// The figures do not depend on it, and take seconds.
+const THREADS: usize = 1;
 
 const INTRODUCTION: &str = "\
 ## Public drives with a profile
 
 Random reads with 128 and more in flight, of the drives of which `reference/public/` has such
 figures and `profiles/` the model; those that the host limited are left out. No figure is shifted by
-a measured one. The interval is the one that `assay job` prints for the simulated drive.
-`make predictions PART=public` repeats it in seconds.
+a measured one. The interval is the one that `assay job` prints of a simulated drive where the host
+is not the limit. `make predictions PART=public` repeats it in seconds.
 
 | drive | block | threads of 128 | measured, reads/s | simulated | error | in the interval |
 |---|--:|--:|--:|--:|--:|--:|
@@ -37,8 +40,9 @@ a measured one. The interval is the one that `assay job` prints for the simulate
 const READ_WITH_CARE: &str = "
 Cells of a drive err together, so these are two drives, not as many as there are cells. The model
 of the P4510 was made with percentiles of its 4 KiB reads in view. The 4 KiB figures of the P4800X
-are 587,000 reads/s where fio 3.19 ran and 507,000 where 3.35 did, and both where 548,000 stands;
-the model was fitted to figures of another laboratory. The host is that of the profile's bench.
+are 587,000 reads/s where fio 3.19 ran and 507,000 where 3.35 did, and 548,000 is the median of
+both; the model's rates were fitted to figures of other laboratories, its p99 with these runs in
+view. The host is that of the profile's bench.
 ";
 
 /// A cell, with the median of its repeated figures.
@@ -73,8 +77,7 @@ fn measured(drive: &str) -> Vec<(ReferenceWorkload, f64)> {
     let table = PublicTable::built_in();
     let is_saturated = |figure: &&PublicFigure| {
         table.drives[figure.drive].drive == drive
-            && (figure.rw.as_str(), figure.metric.as_str()) == ("randread", "iops")
-            && figure.iodepth * figure.numjobs >= SATURATED
+            && reads_in_flight(figure).is_some_and(|all| all >= SATURATED)
             && !is_by_host(figure)
     };
     let mut cells: Vec<(ReferenceWorkload, Vec<f64>)> = Vec::new();
@@ -89,7 +92,7 @@ fn measured(drive: &str) -> Vec<(ReferenceWorkload, f64)> {
     cells.into_iter().filter_map(|(workload, values)| Some((workload, median(values)?))).collect()
 }
 
-fn cells(threads: usize) -> anyhow::Result<Vec<Cell>> {
+fn cells() -> anyhow::Result<Vec<Cell>> {
     let mut out = Vec::new();
     for (drive, name, capacity_bytes) in DRIVES {
         let profile = Profile::builtin(name).context(name)?;
@@ -102,7 +105,7 @@ fn cells(threads: usize) -> anyhow::Result<Vec<Cell>> {
         let (_, interval) = of_reads.context("no interval of random reads")?;
         let (workloads, values): (Vec<_>, Vec<_>) = measured(drive).into_iter().unzip();
         let wanted = workloads.iter().map(|&one| Measurement::to_simulate(one, "public"));
-        let found = simulate(&profile, &wanted.collect::<Vec<_>>(), Effort::Full, threads)?;
+        let found = simulate(&profile, &wanted.collect::<Vec<_>>(), Effort::Full, THREADS)?;
         for ((workload, measured), mib_per_s) in workloads.into_iter().zip(values).zip(found) {
             let mib_per_s = mib_per_s.with_context(|| format!("{name}: no rate"))?;
             let simulated = mib_per_s * MIB as f64 / f64::from(workload.block_bytes);
@@ -139,8 +142,8 @@ fn row(cells: &[Cell]) -> Option<String> {
 }
 
 /// The section, from a simulation.
-pub fn markdown(threads: usize) -> anyhow::Result<String> {
-    let cells = cells(threads)?;
+pub fn markdown() -> anyhow::Result<String> {
+    let cells = cells()?;
     let of_one =
         |a: &Cell, b: &Cell| (a.drive, a.workload.block_bytes) == (b.drive, b.workload.block_bytes);
     let rows = cells.chunk_by(of_one).filter_map(row);

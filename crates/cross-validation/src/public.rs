@@ -84,13 +84,16 @@ fn sheets() -> Result<BTreeMap<String, Sheet>, CalibrateError> {
     Ok(out)
 }
 
+/// In flight of all threads, of a rate of random reads.
+pub fn reads_in_flight(figure: &PublicFigure) -> Option<u32> {
+    let is_rate = figure.rw == "randread" && figure.metric == "iops";
+    is_rate.then_some(figure.iodepth * figure.numjobs)
+}
+
 /// In flight of all threads, of a figure that can be predicted.
 fn in_flight(figure: &PublicFigure) -> Option<u32> {
-    let is = figure.rw == "randread"
-        && figure.bs_bytes == u64::from(BLOCK_BYTES)
-        && figure.metric == "iops";
-    let all = figure.iodepth * figure.numjobs;
-    (is && all >= LEAST_IN_FLIGHT).then_some(all)
+    let is_predicted = figure.bs_bytes == u64::from(BLOCK_BYTES);
+    reads_in_flight(figure).filter(|&all| is_predicted && all >= LEAST_IN_FLIGHT)
 }
 
 pub fn is_by_host(figure: &PublicFigure) -> bool {

@@ -16,6 +16,7 @@ use assay_store::StoreError;
 use assay_store::journal::{JOURNAL_FILE, JournalReader, LineContent};
 use assay_store::model::Entry;
 use assay_store::read::{CellRecord, Run};
+use assay_store::series::OpSample;
 use assay_units::{KIB, Nanos, Op};
 
 use super::bench_fio::bench_fio_path;
@@ -65,8 +66,11 @@ struct Row {
     end: Nanos,
     ios: u64,
     bytes: u64,
-    latency: Latencies,
-    completion: Latencies,
+    latency: Mean,
+    completion: Mean,
+    /// Of the latency from the submission: fio's bins that are not empty, ascending. A run has as
+    /// many rows as intervals, and these fit a hundredth of the memory of a [`Histogram`].
+    bins: Vec<(usize, u64)>,
 }
 
 impl Row {
@@ -79,46 +83,48 @@ impl Row {
         self.end = self.end.max(interval.end);
         self.ios += counts.ios;
         self.bytes += counts.bytes;
+        let completion = counts.service.as_ref().unwrap_or(&counts.latency);
         self.latency.add(&counts.latency);
-        self.completion.add(counts.service.as_ref().unwrap_or(&counts.latency));
+        self.completion.add(completion);
+        add_to_bins(&mut self.bins, completion);
     }
 }
 
-/// What the logs hold of a histogram: a run has as many as it has intervals, and one of fio's fits
-/// a hundredth of the memory of a [`Histogram`].
 #[derive(Default)]
-struct Latencies {
+struct Mean {
     count: u64,
     sum_ns: u128,
-    /// Ascending, those that are not empty.
-    bins: Vec<(usize, u64)>,
 }
 
-impl Latencies {
+impl Mean {
     fn add(&mut self, histogram: &Histogram) {
         self.count += histogram.count();
         self.sum_ns += histogram.sum_ns();
-        let mut before = 0;
-        for (highest, up_to) in histogram.cumulative() {
-            let (bin, ios) = (bin_of(highest.0), up_to - before);
-            before = up_to;
-            match self.bins.binary_search_by_key(&bin, |&(other, _)| other) {
-                Ok(place) => self.bins[place].1 += ios,
-                Err(place) => self.bins.insert(place, (bin, ios)),
-            }
-        }
     }
 
-    fn mean_ns(&self) -> f64 {
+    fn ns(&self) -> f64 {
         self.sum_ns as f64 / self.count as f64
     }
 }
 
+fn add_to_bins(bins: &mut Vec<(usize, u64)>, histogram: &Histogram) {
+    let mut before = 0;
+    for (highest, up_to) in histogram.cumulative() {
+        let (bin, ios) = (bin_of(highest.0), up_to - before);
+        before = up_to;
+        match bins.binary_search_by_key(&bin, |&(other, _)| other) {
+            Ok(place) => bins[place].1 += ios,
+            Err(place) => bins.insert(place, (bin, ios)),
+        }
+    }
+}
+
 /// The rows of a cell on a drive, by interval. The ramp's part of an interval is left out.
-#[derive(Default)]
 struct Rows {
     rows: BTreeMap<(u32, Op), Row>,
     ramp_end: Nanos,
+    /// Of each operation's intervals, by start: the end and the index.
+    indices: BTreeMap<(Op, Nanos), (Nanos, u32)>,
 }
 
 /// The logs of a run.
@@ -176,7 +182,7 @@ fn write_rows(rows: &Rows, log: FioLog, file: &mut impl Write) -> Result<(), Exp
         let per_second = |amount: f64| (amount / row.seconds()).round();
         let value = match log {
             FioLog::Histogram => {
-                let line = format!("{ms}, {direction}, 0{}\n", all_bins(&row.completion.bins));
+                let line = format!("{ms}, {direction}, 0{}\n", all_bins(&row.bins));
                 file.write_all(line.as_bytes()).map_err(output_error)?;
                 continue;
             }
@@ -184,8 +190,8 @@ fn write_rows(rows: &Rows, log: FioLog, file: &mut impl Write) -> Result<(), Exp
             FioLog::Iops => per_second(row.ios as f64),
             // As fio, no line where nothing completed.
             FioLog::Latency | FioLog::Completion if row.latency.count == 0 => continue,
-            FioLog::Latency => row.latency.mean_ns().round(),
-            FioLog::Completion => row.completion.mean_ns().round(),
+            FioLog::Latency => row.latency.ns().round(),
+            FioLog::Completion => row.completion.ns().round(),
         };
         writeln!(file, "{ms}, {value:.0}, {direction}, 0, 0").map_err(output_error)?;
     }
@@ -201,7 +207,6 @@ impl<'a> FioLogs<'a> {
         let places: HashMap<&str, usize> =
             ids.map(|(place, cell)| (cell.plan.id.as_str(), place)).collect();
         let mut logs = FioLogs { run, rows: HashMap::new() };
-        let mut indices = HashMap::new();
         while let Some(line) = reader.next_line().map_err(StoreError::io("read", &path))? {
             let LineContent::Entry(entry) = line.content else {
                 continue;
@@ -216,10 +221,10 @@ impl<'a> FioLogs<'a> {
                     let Some(&place) = places.get(record.cell.as_str()) else {
                         continue;
                     };
-                    let key = (place, record.drive);
-                    let read = || indices_of(&run.cells[place], key.1);
-                    let indices = indices.entry(key).or_insert_with(read);
-                    logs.rows.entry(key).or_default().add(&record.interval(), indices);
+                    let drive = record.drive;
+                    let rows = logs.rows.entry((place, drive));
+                    rows.or_insert_with(|| Rows::new(&run.cells[place], drive))
+                        .add(&record.interval());
                 }
                 _ => {}
             }
@@ -249,19 +254,18 @@ impl<'a> FioLogs<'a> {
     }
 }
 
-/// Of each operation's intervals on a drive, by start: the end and the index.
-type Indices = BTreeMap<(Op, Nanos), (Nanos, u32)>;
-
-fn indices_of(cell: &CellRecord, drive: usize) -> Indices {
-    let parts = cell.drives.iter().filter(|part| part.drive == drive);
-    let samples = parts.flat_map(|part| &part.series).filter(|sample| !sample.ramp);
-    samples.map(|sample| ((sample.op, sample.start), (sample.end, sample.index))).collect()
-}
-
 impl Rows {
+    fn new(cell: &CellRecord, drive: usize) -> Rows {
+        let parts = cell.drives.iter().filter(|part| part.drive == drive);
+        let samples = parts.flat_map(|part| &part.series).filter(|sample| !sample.ramp);
+        let index = |s: &OpSample| ((s.op, s.start), (s.end, s.index));
+        let indices = samples.map(index).collect();
+        Rows { rows: BTreeMap::new(), ramp_end: Nanos::ZERO, indices }
+    }
+
     /// The rest of the last interval, in which the I/Os in flight complete, counts as part of the
     /// interval before it (docs/run-folder.md).
-    fn add(&mut self, interval: &Interval, indices: &Indices) {
+    fn add(&mut self, interval: &Interval) {
         if interval.ramp {
             self.ramp_end = self.ramp_end.max(interval.end);
             return;
@@ -270,7 +274,7 @@ impl Rows {
             if !matches!(op, Op::Read | Op::Write | Op::Discard) {
                 continue;
             }
-            let before = indices.range((*op, Nanos::ZERO)..=(*op, interval.start)).next_back();
+            let before = self.indices.range((*op, Nanos::ZERO)..=(*op, interval.start)).next_back();
             let within = before.filter(|(_, (end, _))| interval.end <= *end);
             let index = within.map_or(interval.index, |(_, (_, index))| *index);
             let begin = || Row { start: interval.start, ..Row::default() };

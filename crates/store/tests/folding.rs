@@ -305,9 +305,10 @@ proptest! {
         // Only empty intervals may be added.
         let reported = |p: &&OpSample| p.ios > 0 || all.contains_key(&(p.index, !p.ramp, p.op));
         let read: Vec<_> = drive.series.iter().filter(reported).map(|p| ((p.index, !p.ramp, p.op), p.ios, p.latency)).collect();
+        let summary = |latencies| LatencySummary::new(&histogram(latencies));
         let truth: Vec<_> = all
             .iter()
-            .map(|(key, latencies)| (*key, latencies.len() as u64, LatencySummary::new(&histogram(latencies))))
+            .map(|(key, latencies)| (*key, latencies.len() as u64, summary(latencies)))
             .collect();
         prop_assert_eq!(read, truth);
         let measured: Vec<u64> = all

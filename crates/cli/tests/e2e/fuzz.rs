@@ -89,7 +89,8 @@ proptest! {
         if json {
             command.arg("--json");
         }
-        let done = crate::fixture::Done::new(&format!("job {drive} {options:?}"), command.spawn().unwrap());
+        let words = format!("job {drive} {options:?}");
+        let done = crate::fixture::Done::new(&words, command.spawn().unwrap());
         prop_assert!([0, 1, 2, 4].contains(&done.status), "{}", done);
         if done.status <= 1 {
             prop_assert!(!done.stdout.is_empty());

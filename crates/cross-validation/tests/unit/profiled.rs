@@ -17,7 +17,7 @@ fn cells_are_saturated_reads_once_each() {
 
 #[test]
 fn most_cells_lie_in_their_intervals_and_a_cell_outside_is_told() {
-    let mut cells = cells(2).unwrap();
+    let mut cells = cells().unwrap();
     let inside = cells.iter().filter(|cell| cell.is_inside()).count();
     assert!(10 * inside >= 9 * cells.len(), "{inside} of {}", cells.len());
     let cell = &mut cells[0];
