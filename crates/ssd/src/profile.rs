@@ -209,7 +209,8 @@ pub struct FirmwareProfile {
     pub read_slots: Option<Sourced<u16>>,
     /// Core time per write command in nanoseconds.
     pub write_command_ns: Sourced<u64>,
-    /// Core time per mapping unit written, in nanoseconds.
+    /// Core time per mapping unit written, in nanoseconds. The cores share the units of a command,
+    /// so a long write is mapped after an Nth of its core time; the sum limits the rate.
     pub write_unit_ns: Sourced<u64>,
     /// Core time per flush, deallocate, write-zeroes or rejected command, in nanoseconds.
     pub other_command_ns: Sourced<u64>,

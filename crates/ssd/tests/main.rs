@@ -24,3 +24,4 @@ mod power_loss;
 mod read_costs;
 mod read_slots;
 mod twenties;
+mod write_costs;

@@ -135,10 +135,12 @@ impl Drive {
         self.host.host_bytes_written += len;
         let started_ns = now_ns + costs.write_command_ns;
         let busy_ns = started_ns + costs.write_unit_ns * units;
+        // The cores share the units of a long write; their sum keeps one of them busy.
+        let mapped_ns = started_ns + costs.write_unit_ns * units.div_ceil(costs.cores);
         let elides = sub.data == DataClass::Zero && costs.elide_zero;
         self.prefetch.invalidate(sub.offset_bytes, len);
         let arrived_ns = self.link.send_to_drive(now_ns, started_ns, len);
-        let mut done_ns = busy_ns.max(arrived_ns);
+        let mut done_ns = mapped_ns.max(arrived_ns);
         self.update_map_pages(now_ns, started_ns, first, last);
         let end = self.end_of_units(sub.offset_bytes + len);
         if elides && self.unit.is_aligned(sub.offset_bytes | end) {
