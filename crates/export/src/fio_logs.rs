@@ -15,7 +15,7 @@ use assay_stats::{Histogram, Interval, OpInterval};
 use assay_store::StoreError;
 use assay_store::journal::{JOURNAL_FILE, JournalReader, LineContent};
 use assay_store::model::Entry;
-use assay_store::read::{CellRecord, Run};
+use assay_store::read::{CellDrive, Run};
 use assay_store::series::OpSample;
 use assay_units::{KIB, Nanos, Op};
 
@@ -62,6 +62,8 @@ impl FioLog {
 
 #[derive(Default)]
 struct Row {
+    /// Number of the [`Part`] that it was measured in.
+    part: usize,
     start: Nanos,
     end: Nanos,
     ios: u64,
@@ -125,6 +127,30 @@ struct Rows {
     ramp_end: Nanos,
     /// Of each operation's intervals, by start: the end and the index.
     indices: BTreeMap<(Op, Nanos), (Nanos, u32)>,
+}
+
+/// A cell of the journal: one of the run, or a segment of one.
+struct Part {
+    number: usize,
+    /// Place of the cell of the run.
+    cell: usize,
+    /// For each drive of the cell: what is added to times and indices.
+    begins: Vec<(Nanos, u32)>,
+    is_begun: bool,
+}
+
+impl Part {
+    /// By identifier.
+    fn all(run: &Run) -> HashMap<&str, Part> {
+        let whole = run.cells.iter().enumerate().map(|(cell, record)| {
+            (record.plan.id.as_str(), cell, vec![(Nanos::ZERO, 0); record.drives.len()])
+        });
+        let segments = run.segments.iter();
+        let segments = segments.map(|(id, place)| (id.as_str(), place.cell, place.begins.clone()));
+        let part =
+            |(number, (id, cell, begins))| (id, Part { number, cell, begins, is_begun: false });
+        whole.chain(segments).enumerate().map(part).collect()
+    }
 }
 
 /// The logs of a run.
@@ -203,28 +229,22 @@ impl<'a> FioLogs<'a> {
     pub fn read(run: &'a Run) -> Result<FioLogs<'a>, ExportError> {
         let path = run.path.join(JOURNAL_FILE);
         let mut reader = JournalReader::open(&path)?;
-        let ids = run.cells.iter().enumerate();
-        let places: HashMap<&str, usize> =
-            ids.map(|(place, cell)| (cell.plan.id.as_str(), place)).collect();
+        let mut parts = Part::all(run);
         let mut logs = FioLogs { run, rows: HashMap::new() };
         while let Some(line) = reader.next_line().map_err(StoreError::io("read", &path))? {
             let LineContent::Entry(entry) = line.content else {
                 continue;
             };
             match *entry {
-                // An earlier attempt does not count.
                 Entry::CellStart { cell: started, .. } => {
-                    let place = places.get(started.as_str());
-                    logs.rows.retain(|(cell, _), _| Some(cell) != place);
+                    if let Some(part) = parts.get_mut(started.as_str()) {
+                        logs.begin(part);
+                    }
                 }
                 Entry::Interval(record) => {
-                    let Some(&place) = places.get(record.cell.as_str()) else {
-                        continue;
-                    };
-                    let drive = record.drive;
-                    let rows = logs.rows.entry((place, drive));
-                    rows.or_insert_with(|| Rows::new(&run.cells[place], drive))
-                        .add(&record.interval());
+                    if let Some(part) = parts.get(record.cell.as_str()) {
+                        logs.add(part, record.drive, record.interval());
+                    }
                 }
                 _ => {}
             }
@@ -233,6 +253,27 @@ impl<'a> FioLogs<'a> {
             rows.finish();
         }
         Ok(logs)
+    }
+
+    /// An earlier attempt does not count.
+    fn begin(&mut self, part: &mut Part) {
+        if std::mem::replace(&mut part.is_begun, true) {
+            let of_cell = self.rows.iter_mut().filter(|((cell, _), _)| *cell == part.cell);
+            of_cell.for_each(|(_, rows)| rows.rows.retain(|_, row| row.part != part.number));
+        }
+    }
+
+    /// Of a drive that the cell does not have, nothing is kept.
+    fn add(&mut self, part: &Part, drive: usize, mut interval: Interval) {
+        let cell = &self.run.cells[part.cell];
+        let Some(place) = cell.drives.iter().position(|one| one.drive == drive) else {
+            return;
+        };
+        let (begin, index) = part.begins[place];
+        interval.index = interval.index.saturating_add(index);
+        (interval.start, interval.end) = (interval.start + begin, interval.end + begin);
+        let rows = self.rows.entry((part.cell, drive));
+        rows.or_insert_with(|| Rows::new(&cell.drives[place])).add(part.number, &interval);
     }
 
     /// None of a cell without an interval.
@@ -255,9 +296,8 @@ impl<'a> FioLogs<'a> {
 }
 
 impl Rows {
-    fn new(cell: &CellRecord, drive: usize) -> Rows {
-        let parts = cell.drives.iter().filter(|part| part.drive == drive);
-        let samples = parts.flat_map(|part| &part.series).filter(|sample| !sample.ramp);
+    fn new(drive: &CellDrive) -> Rows {
+        let samples = drive.series.iter().filter(|sample| !sample.ramp);
         let index = |s: &OpSample| ((s.op, s.start), (s.end, s.index));
         let indices = samples.map(index).collect();
         Rows { rows: BTreeMap::new(), ramp_end: Nanos::ZERO, indices }
@@ -265,7 +305,7 @@ impl Rows {
 
     /// The rest of the last interval, in which the I/Os in flight complete, counts as part of the
     /// interval before it (docs/run-folder.md).
-    fn add(&mut self, interval: &Interval) {
+    fn add(&mut self, part: usize, interval: &Interval) {
         if interval.ramp {
             self.ramp_end = self.ramp_end.max(interval.end);
             return;
@@ -277,7 +317,7 @@ impl Rows {
             let before = self.indices.range((*op, Nanos::ZERO)..=(*op, interval.start)).next_back();
             let within = before.filter(|(_, (end, _))| interval.end <= *end);
             let index = within.map_or(interval.index, |(_, (_, index))| *index);
-            let begin = || Row { start: interval.start, ..Row::default() };
+            let begin = || Row { part, start: interval.start, ..Row::default() };
             self.rows.entry((index, *op)).or_insert_with(begin).add(interval, counts);
         }
     }

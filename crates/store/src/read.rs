@@ -1,5 +1,7 @@
 //! A run as read from its folder.
 
+use std::collections::BTreeMap;
+
 use assay_stats::{HostAudit, HostLoad};
 use assay_units::{Nanos, Op};
 use serde::Serialize;
@@ -35,6 +37,18 @@ pub struct Run {
     pub outcome: Option<RunEnd>,
     /// Damaged lines of the journal, left out, with the reason.
     pub damaged_lines: Vec<String>,
+    /// By identifier; empty where segments stay cells of their own.
+    pub segments: BTreeMap<String, SegmentPlace>,
+}
+
+/// Where a segment of a long cell lies in the cell that readers see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentPlace {
+    /// Place in [`Run::cells`].
+    pub cell: usize,
+    /// For each drive of the cell: the time at which the segment begins, and what is added to the
+    /// indices of its intervals.
+    pub begins: Vec<(Nanos, u32)>,
 }
 
 impl Run {

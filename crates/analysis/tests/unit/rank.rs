@@ -60,6 +60,7 @@ pub(super) fn run(suite: &str, rw: &str, iops: f64, span_bytes: u64) -> Run {
         steady: Vec::new(),
         verdicts: vec![None],
         damaged_lines: Vec::new(),
+        segments: Default::default(),
     }
 }
 

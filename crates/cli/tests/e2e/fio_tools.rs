@@ -150,3 +150,38 @@ fn fio2gnuplot_reads_bandwidth_logs() {
     let own = figure(&run, "read", "mib_per_s") * 1024.0;
     close("bandwidth", kib_per_s, own, 0.001);
 }
+
+/// A soak of more than an hour is recorded in segments; its logs go on from one to the next.
+#[test]
+fn logs_of_a_long_soak_are_those_of_its_segments() {
+    let fixture = Fixture::on_disk();
+    fixture.write(
+        "soak.toml",
+        "name = \"soak\"\ntitle = \"Soak\"\nsummary = \"Soak.\"\nsource = \"none\"\n\
+         duration = \"90m\"\n[[step]]\nid = \"soak\"\ntitle = \"Soak\"\nkind = \"soak\"\n\
+         job = { rw = \"randread\", bs = \"4k\", rate_iops = \"20\", runtime = \"90m\" }\n",
+    );
+    fixture.ok("run ./soak.toml sim:samsung-951,shrink=64 --out run");
+    fixture.ok("export run --format fio-logs -o logs");
+    let log = |name: &str| {
+        let path = fixture.tool("find", &["logs", "-name", &format!("*_{name}.1.log")]);
+        fixture.text(path.trim())
+    };
+    let column = |text: &str, number: usize| -> Vec<u64> {
+        text.lines().map(|line| line.split(", ").nth(number).unwrap().parse().unwrap()).collect()
+    };
+    // An interval of a long soak is a minute; the last ends with the last I/O.
+    let rates = log("iops");
+    let ends = column(&rates, 0);
+    let minutes: Vec<u64> = (1..=90).map(|minute| minute * 60_000).collect();
+    assert_eq!((ends.len(), &ends[..89]), (90, &minutes[..89]));
+    close("end", ends[89] as f64, minutes[89] as f64, 0.001);
+    let ios: u64 = column(&rates, 1).iter().map(|per_second| per_second * 60).sum();
+    fixture.ok("export run --format json -o run.json");
+    let run: Value = serde_json::from_str(&fixture.text("run.json")).unwrap();
+    close("I/Os", ios as f64, figure(&run, "read", "ios"), 0.001);
+    let binned = log("clat_hist");
+    let binned = binned.lines().flat_map(|line| line.split(", ").skip(3));
+    let binned: f64 = binned.map(|ios| ios.parse::<f64>().unwrap()).sum();
+    assert_eq!(binned, figure(&run, "read", "ios"));
+}

@@ -339,5 +339,6 @@ pub fn job() -> Run {
         attempts: Vec::new(),
         outcome: Some(RunEnd::Complete),
         damaged_lines: Vec::new(),
+        segments: Default::default(),
     }
 }

@@ -329,5 +329,6 @@ pub fn bandwidth() -> Run {
         attempts: Vec::new(),
         outcome: Some(RunEnd::Complete),
         damaged_lines: Vec::new(),
+        segments: Default::default(),
     }
 }

@@ -58,6 +58,7 @@ fn suite_run(name: &str, title: &str, summary: &str, drives: usize, cells: Vec<C
         attempts: Vec::new(),
         outcome: Some(RunEnd::Complete),
         damaged_lines: Vec::new(),
+        segments: Default::default(),
         manifest: m,
     }
 }

@@ -12,7 +12,7 @@ use super::cell::Dates;
 use crate::model::{
     CellPlan, CellResult, Manifest, NOT_NEEDED, VerifySummary, WRITE_AMPLIFICATION,
 };
-use crate::read::{CellDrive, CellRecord, CellState, Gap};
+use crate::read::{CellDrive, CellRecord, CellState, Gap, SegmentPlace};
 use crate::thin::thin;
 
 /// Dates are whole seconds, and a cell takes a moment to begin: a longer time between two segments
@@ -24,6 +24,7 @@ pub(super) struct JoinedSegments {
     numbers: Vec<(usize, bool)>,
     /// Of segments, by planned cell and drive within it.
     totals: BTreeMap<(usize, usize), JobTotals>,
+    places: BTreeMap<String, SegmentPlace>,
 }
 
 impl JoinedSegments {
@@ -36,7 +37,7 @@ impl JoinedSegments {
             }
             numbers.push((next - 1, cell.segment.is_some()));
         }
-        JoinedSegments { numbers, totals: BTreeMap::new() }
+        JoinedSegments { numbers, totals: BTreeMap::new(), places: BTreeMap::new() }
     }
 
     /// Kept of a segment, else passed on.
@@ -60,7 +61,7 @@ impl JoinedSegments {
         cells: Vec<(CellRecord, Dates)>,
         manifest: &Manifest,
         sink: TotalsSink<'_>,
-    ) -> Vec<CellRecord> {
+    ) -> (Vec<CellRecord>, BTreeMap<String, SegmentPlace>) {
         let mut joined: Vec<CellRecord> = Vec::with_capacity(cells.len());
         let mut segments: Vec<(usize, CellRecord, Dates)> = Vec::new();
         let mut cells = cells.into_iter().enumerate().peekable();
@@ -78,7 +79,7 @@ impl JoinedSegments {
                 segments.clear();
             }
         }
-        joined
+        (joined, self.places)
     }
 
     fn whole(
@@ -119,6 +120,9 @@ impl JoinedSegments {
                     totals.append(&measured);
                 }
                 let base = axis.begin(segment, dates, simulated, &mut part.gaps);
+                let own = self.places.entry(segment.plan.id.clone());
+                let own = own.or_insert(SegmentPlace { cell: number, begins: Vec::new() });
+                own.begins.push((base, axis.index));
                 axis.append(&mut part, &segment.drives[place], base);
                 if place == 0 {
                     let loads = segment.host.iter();

@@ -115,6 +115,7 @@ impl<'a> Fold<'a> {
                 attempts: Vec::new(),
                 outcome: None,
                 damaged_lines: Vec::new(),
+                segments: BTreeMap::new(),
             },
         }
     }
@@ -382,7 +383,11 @@ impl<'a> Fold<'a> {
             (cell.record, cell.dates)
         });
         run.cells = match self.segments {
-            Some(segments) => segments.join(cells.collect(), &run.manifest, self.sink),
+            Some(segments) => {
+                let (cells, places) = segments.join(cells.collect(), &run.manifest, self.sink);
+                run.segments = places;
+                cells
+            }
             None => cells.map(|(record, _)| record).collect(),
         };
         Ok(run)

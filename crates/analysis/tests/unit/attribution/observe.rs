@@ -94,6 +94,7 @@ fn run(cells: Vec<CellRecord>) -> Run {
         attempts: Vec::new(),
         outcome: None,
         damaged_lines: Vec::new(),
+        segments: Default::default(),
     }
 }
 
