@@ -1,7 +1,5 @@
 //! Results of other programs than fio, in files of the same shape with figures made for these tests.
 
-#![allow(clippy::unwrap_used, reason = "a test whose input is wrong panics")]
-
 use assay_import::fio::options::Options;
 use assay_import::format::Format;
 use assay_import::judge::judge;

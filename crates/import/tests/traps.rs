@@ -1,8 +1,6 @@
 //! Outputs of fio whose figures mean something else than their place suggests, and files of other
 //! encodings.
 
-#![allow(clippy::unwrap_used, reason = "a test whose input is wrong panics")]
-
 use std::fs;
 use std::time::{Duration, Instant};
 

@@ -5,6 +5,7 @@ mod support;
 
 mod access_paths;
 mod nvme_tcp;
+mod nvme_tcp_damage;
 mod server;
 mod session;
 mod vfio;
