@@ -2,18 +2,15 @@
 //! keys and units), each with its source. What no source gives is absent. A drive's own fact
 //! precedes that of its controller family or flash generation, see [`DriveFacts`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use crate::CalibrateError;
 
 mod compare;
-mod further;
-mod rules;
 
 pub use compare::{Contradiction, contradictions, known_numbers};
-pub use further::{Bound, FlashTimes, FurtherFigure, flash_times, further_figures};
 
 const FILE: &str = "hardware.toml";
 const TEXT: &str = include_str!("../../../reference/hardware.toml");
@@ -273,25 +270,18 @@ pub struct DriveFacts<'a> {
 }
 
 impl Hardware {
-    /// The table of this repository; [`CalibrateError::Table`] where it breaks a rule.
+    /// The table of this repository. Tests check its rules: ranges, sources and parts that exist,
+    /// every source used, every profile's drive present.
     pub fn embedded() -> Result<Hardware, CalibrateError> {
         Hardware::parse(FILE, TEXT)
     }
 
-    /// Parse a text and check it: known keys, ranges, sources and parts that exist, every source
-    /// used, every profile's drive present.
-    pub fn parse(file: &str, text: &str) -> Result<Hardware, CalibrateError> {
-        let table: Hardware = toml::from_str(text).map_err(|error| {
+    fn parse(file: &str, text: &str) -> Result<Hardware, CalibrateError> {
+        toml::from_str(text).map_err(|error| {
             let before = text.bytes().take(error.span().map_or(0, |span| span.start));
             let line = 1 + before.filter(|&byte| byte == b'\n').count();
             CalibrateError::table(file, line, None, error.message())
-        })?;
-        rules::check(&table).map_err(|broken| {
-            let is_heading = |line: &str| line.starts_with(&broken.heading);
-            let line = 1 + text.lines().position(is_heading).unwrap_or(0);
-            CalibrateError::table(file, line, broken.key, &broken.what)
-        })?;
-        Ok(table)
+        })
     }
 
     /// The facts of a profile's drive.
@@ -304,17 +294,6 @@ impl Hardware {
             controller: controller.and_then(|id| self.controllers.get(&id.value)),
             flash: flash.and_then(|id| self.flash.get(&id.value)),
         })
-    }
-
-    /// Keys of sources in use.
-    fn used_sources(&self) -> BTreeSet<&str> {
-        let controllers = self.controllers.values().flat_map(Controller::origins);
-        let flash = self.flash.values().flat_map(Flash::origins);
-        let drives = self.drives.values();
-        let rated = drives.clone().flat_map(|drive| &drive.rated);
-        let facts = controllers.chain(flash).chain(drives.flat_map(Drive::origins));
-        let sources = facts.map(|(_, origin)| origin.source);
-        sources.chain(rated.map(|r| r.source.as_str())).collect()
     }
 }
 

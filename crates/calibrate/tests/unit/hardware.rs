@@ -1,12 +1,33 @@
 use super::*;
 use assay_ssd::Profile;
+use further::{FurtherFigure, flash_times, further_figures};
+
+#[path = "hardware/further.rs"]
+mod further;
+#[path = "hardware/rules.rs"]
+mod rules;
 
 const SOURCES: &str = include_str!("../../../../docs/sources.md");
+
+fn checked(text: &str) -> Result<Hardware, CalibrateError> {
+    let table = Hardware::parse(FILE, text)?;
+    rules::check(&table).map_err(|broken| {
+        let is_heading = |line: &str| line.starts_with(&broken.heading);
+        let line = 1 + text.lines().position(is_heading).unwrap_or(0);
+        CalibrateError::table(FILE, line, broken.key, &broken.what)
+    })?;
+    Ok(table)
+}
+
+#[test]
+fn the_table_keeps_its_rules() {
+    checked(TEXT).expect("whole");
+}
 
 /// The embedded table with one text replaced by another.
 fn changed(from: &str, to: &str) -> Result<Hardware, CalibrateError> {
     assert!(TEXT.contains(from), "{from}");
-    Hardware::parse(FILE, &TEXT.replacen(from, to, 1))
+    checked(&TEXT.replacen(from, to, 1))
 }
 
 #[test]
@@ -137,6 +158,6 @@ fn a_missing_drive_is_named() {
     let start = TEXT.find("[drives.mle-brief-960gb]").expect("there");
     let end = TEXT.find("[drives.memblaze-pblaze5-c900]").expect("there");
     let text = format!("{}{}", &TEXT[..start], &TEXT[end..]);
-    let error = Hardware::parse(FILE, &text).expect_err("missing").to_string();
+    let error = checked(&text).expect_err("missing").to_string();
     assert!(error.contains("mle-brief-960gb") || error.contains("is not used"), "{error}");
 }

@@ -1,11 +1,12 @@
 //! The rules of `reference/hardware.toml` beyond its syntax.
 
+use std::collections::BTreeSet;
 use std::fmt::{Debug, Display};
 use std::ops::RangeInclusive;
 
 use assay_ssd::Profile;
 
-use super::{Controller, Drive, Fact, Flash, Hardware, Origin, RatedFigure, Rating};
+use super::super::{Controller, Drive, Fact, Flash, Hardware, Origin, RatedFigure, Rating};
 
 pub(super) struct Broken {
     /// Start of the line of the table concerned.
@@ -78,9 +79,20 @@ impl Checks<'_> {
     }
 }
 
+/// Keys of sources in use.
+fn used_sources(table: &Hardware) -> BTreeSet<&str> {
+    let controllers = table.controllers.values().flat_map(Controller::origins);
+    let flash = table.flash.values().flat_map(Flash::origins);
+    let drives = table.drives.values();
+    let rated = drives.clone().flat_map(|drive| &drive.rated);
+    let facts = controllers.chain(flash).chain(drives.flat_map(Drive::origins));
+    let sources = facts.map(|(_, origin)| origin.source);
+    sources.chain(rated.map(|r| r.source.as_str())).collect()
+}
+
 pub(super) fn check(table: &Hardware) -> Result<(), Broken> {
     let checks = |heading: String| Checks { table, heading };
-    let used = table.used_sources();
+    let used = used_sources(table);
     for (key, source) in &table.sources {
         let at = checks(key.clone());
         if !used.contains(key.as_str()) {

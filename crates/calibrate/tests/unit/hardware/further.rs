@@ -5,7 +5,7 @@ use crate::CalibrateError;
 use crate::table::{CsvRow, CsvTable};
 
 const FILE: &str = "further_figures.csv";
-const TEXT: &str = include_str!("../../../../reference/further_figures.csv");
+const TEXT: &str = include_str!("../../../../../reference/further_figures.csv");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
@@ -67,7 +67,7 @@ fn figure(row: &CsvRow) -> Result<FurtherFigure, CalibrateError> {
 }
 
 const FLASH_FILE: &str = "flash_times.csv";
-const FLASH_TEXT: &str = include_str!("../../../../reference/flash_times.csv");
+const FLASH_TEXT: &str = include_str!("../../../../../reference/flash_times.csv");
 
 /// What a source gives of a flash part or class; `None` and empty where it is silent.
 #[derive(Clone, Debug, PartialEq)]
