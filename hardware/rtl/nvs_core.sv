@@ -213,8 +213,6 @@ module nvs_core #(
 
   localparam int unsigned SlotWidth  = $clog2(Slots);
   localparam int unsigned PageWidth  = $clog2(ChunkPages);
-  localparam int unsigned SizeWidth  = PageWidth + 13;
-  localparam int unsigned DriveWidth = Drives > 1 ? $clog2(Drives) : 1;
 
   // Registers. Index 0 is the write bank, 1 the read bank.
   logic [31:0]          control_write, control_read, flush_write, flush_read;
@@ -228,11 +226,9 @@ module nvs_core #(
   logic [2*32-1:0] status;
   logic [2*64-1:0] last_written, bytes, beats, stalls, stall_ns, durable, device_status, cycles;
   logic [63:0]          error_beat, dropped_beats;
-  logic                 discarding, discarded, pattern_error, length_error;
+  logic                 discarding, discarded;
   logic [32*Drives-1:0] drive_link, drive_sequencer, drive_block_bytes, drive_max_transfer, drive_timeout, drive_oldest, drive_commands;
-  logic [64*Drives-1:0] ages;  // of both directions
-  logic [32*Drives-1:0] drive_doorbells, drive_errors, drive_control;
-  logic [32*Drives-1:0] drive_lost;
+  logic [32*Drives-1:0] drive_doorbells, drive_errors, drive_control, drive_lost;
   logic [64*Drives-1:0] drive_media_bytes, drive_cap;
   logic [Drives-1:0]    drive_control_valid;
   // Dwords of commands of the software: the word that is written is the same at all of these ports.
@@ -276,7 +272,7 @@ module nvs_core #(
     .write_time_i                (now),
     .read_control_o              (control_read),
     .read_control_valid_o        (control_read_valid),
-    .read_status_i               (status[32*1 +: 32] | {20'b0, length_error, pattern_error, 10'b0}),
+    .read_status_i               (status[32*1 +: 32]),
     .read_first_address_o        (first_address[64*1 +: 64]),
     .read_last_address_o         (last_address[64*1 +: 64]),
     .read_chunk_bytes_i          (32'(ChunkPages * 4096)),
@@ -331,272 +327,112 @@ module nvs_core #(
     .drive_control_valid_o  (drive_control_valid)
   );
 
-  // Bits of CONTROL.
-  logic [2*32-1:0] control;
-  logic [1:0]  control_valid;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) control_valid <= '0;
-    else         control_valid <= {control_read_valid, control_write_valid};
-  end
-  always_ff @(posedge clk_i) control <= {control_read, control_write};
-
-  logic        unused;
-
-  // Sessions.
-  logic [1:0]               running, started, stopping, stopped, aborted, ended;
-  logic [Drives-1:0]        ready;
-  logic [64*Drives-1:0]     media_blocks;
-  logic [4*Drives-1:0]      block_shift;
-  logic                     protocol_error;
-  logic [2*Drives-1:0] restart;
-  logic [2*2-1:0] ending;
-  logic [1:0] drop;
-
-  logic [2*Drives-1:0] cmd_valid, cmd_ready, retire_valid, retire_ready, retire_flush, queue_idle, queue_late;
-  logic [1:0]                  cmd_flush;
-  logic [2*64-1:0] cmd_lba;
-  logic [2*16-1:0] cmd_blocks;
+  // Sessions, streams and memory. Vectors of 2 * Drives: both directions of a drive together. ring_*: the drives' masters of the memory.
+  logic [1:0]                    running, started, cmd_flush;
+  logic [Drives-1:0]             ready, protocol_error, late;
+  logic [64*Drives-1:0]          media_blocks;
+  logic [4*Drives-1:0]           block_shift;
+  logic [2*Drives-1:0]           cmd_valid, cmd_ready, retire_valid, retire_ready, retire_flush, retire_failed;
+  logic [2*Drives-1:0]           queue_late, queue_idle, slot_release;
+  logic [2*64-1:0]               cmd_lba;
+  logic [2*16-1:0]               cmd_blocks;
   logic [2*SlotWidth*Drives-1:0] retire_slot;
   logic [2*PageWidth*Drives-1:0] retire_page;
-  logic [2*15*Drives-1:0] retire_status;
-  logic [2*Drives-1:0] retire_failed;
-
-  logic                 source_valid, source_ended, source_done, source_full, source_error;
-  logic [SizeWidth-1:0] source_bytes;
-  logic [1:0]           source_ready;
-  logic [2*40-1:0]      source_chunks;
-  logic                 keep_error;
-
-  logic [1:0]           chunk_valid, chunk_last;
-  logic [2*SizeWidth-1:0] chunk_bytes;
-  logic [2*2-1:0] chunk_drive;
-  logic [2*SlotWidth-1:0] chunk_slot;
-  logic                 chunk_ready, delivered, egress_idle;
-  logic [1:0]           memory_error, pattern_q, hold, triggered;
-  logic                 packets_q;
-
-  for (genvar i = 0; i < 2; i++) begin : gen_session
-    nvs_session #(
-      .Replay    (i),
-      .ChunkPages(ChunkPages),
-      .Slots     (Slots),
-      .Drives    (Drives)
-    ) u_session (
-      .clk_i,
-      .rst_ni,
-      .tick_i,
-      .start_i      (control_valid[i] && control[32*i+0]),
-      .stop_i       (control_valid[i] && control[32*i+1]),
-      .abort_i      (control_valid[i] && control[32*i+2]),
-      .flush_now_i  (control_valid[i] && control[32*i+3]),
-      .flush_after_i(control_valid[i] && control[32*i+4]),
-      .first_address_i(first_address[64*i +: 64]),
-      .last_address_i (last_address[64*i +: 64]),
-      .length_i       (i == 1 ? length : 64'h0),
-      .ring_i         (control[32*i+8]),
-      .trigger_i      (i == 0 && (trigger_i || (control_valid[i] && control[32*i+9]))),
-      .post_chunks_i  (post_chunks),
-      .status_o              (status[32*i +: 32]),
-      .last_address_written_o(last_written[64*i +: 64]),
-      .next_address_o        (next_address[64*i +: 64]),
-      .bytes_o               (bytes[64*i +: 64]),
-      .stalls_o              (stalls[64*i +: 64]),
-      .stall_time_ns_o       (stall_ns[64*i +: 64]),
-      .durable_bytes_o       (durable[64*i +: 64]),
-      .device_status_o       (device_status[64*i +: 64]),
-      .cycles_o              (cycles[64*i +: 64]),
-      .running_o             (running[i]),
-      .started_o             (started[i]),
-      .hold_o                (hold[i]),
-      .triggered_o           (triggered[i]),
-      .stopping_o            (stopping[i]),
-      .stopped_o             (stopped[i]),
-      .aborted_o             (aborted[i]),
-      .ended_o               (ended[i]),
-      .end_o                 (ending[2*i +: 2]),
-      .drop_o                (drop[i]),
-      .ready_i         (ready),
-      .media_blocks_i  (media_blocks),
-      .block_shift_i   (block_shift),
-      .protocol_error_i(protocol_error || memory_error[i] || (i == 0 && (source_error || keep_error))),
-      .restart_o       (restart[Drives*i +: Drives]),
-      .source_chunks_o(source_chunks[40*i +: 40]),
-      .source_valid_i (source_valid),
-      .source_ready_o (source_ready[i]),
-      .source_bytes_i (source_bytes),
-      .source_ended_i (source_ended),
-      .source_done_i  (source_done),
-      .source_full_i  (source_full),
-      .queue_cmd_valid_o    (cmd_valid[Drives*i +: Drives]),
-      .queue_cmd_ready_i    (cmd_ready[Drives*i +: Drives]),
-      .queue_cmd_flush_o    (cmd_flush[i]),
-      .queue_cmd_lba_o      (cmd_lba[64*i +: 64]),
-      .queue_cmd_blocks_o   (cmd_blocks[16*i +: 16]),
-      .queue_retire_valid_i (retire_valid[Drives*i +: Drives]),
-      .queue_retire_ready_o (retire_ready[Drives*i +: Drives]),
-      .queue_retire_flush_i (retire_flush[Drives*i +: Drives]),
-      .queue_retire_slot_i  (retire_slot[SlotWidth*Drives*i +: SlotWidth*Drives]),
-      .queue_retire_page_i  (retire_page[PageWidth*Drives*i +: PageWidth*Drives]),
-      .queue_retire_status_i(retire_status[15*Drives*i +: 15*Drives]),
-      .queue_retire_failed_i(retire_failed[Drives*i +: Drives]),
-      .queue_late_i         (queue_late[Drives*i +: Drives]),
-      .queue_idle_i         (queue_idle[Drives*i +: Drives]),
-      .chunk_valid_o(chunk_valid[i]),
-      .chunk_ready_i(chunk_ready),
-      .chunk_bytes_o(chunk_bytes[SizeWidth*i +: SizeWidth]),
-      .chunk_last_o (chunk_last[i]),
-      .chunk_drive_o(chunk_drive[2*i +: 2]),
-      .chunk_slot_o (chunk_slot[SlotWidth*i +: SlotWidth]),
-      .delivered_i  (delivered),
-      .egress_idle_i(egress_idle)
-    );
-    assign beats[64*i +: 64] = (bytes[64*i +: 64] + 64'd15) >> 4;
-
-    // The pattern bit counts with the start.
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) pattern_q[i] <= 1'b0;
-      else if (control_valid[i] && control[32*i+0] && !running[i]) pattern_q[i] <= control[32*i+6];
-    end
-  end
-
-  // So does that of packets.
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) packets_q <= 1'b0;
-    else if (control_valid[0] && control[0] && !running[0]) packets_q <= control[7];
-  end
-
-  // Slots are released as they retire by a recording, and by a replay when they were read from
-  // memory: both in the order of the session.
-  logic [Drives-1:0] retired, record_release_q, replay_release;
-  logic              release_ingress_q;
-  assign retired = retire_valid[Drives*0 +: Drives] & retire_ready[Drives*0 +: Drives]
-                 & ~retire_flush[Drives*0 +: Drives];
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      record_release_q  <= '0;
-      release_ingress_q <= 1'b0;
-      irq_o             <= 2'b00;
-    end else begin
-      // One cycle after the retirement, for which the queue has a slot to release then.
-      record_release_q  <= retired;
-      release_ingress_q <= retired != '0 && running[0] && !started[0];
-      irq_o             <= ended;
-    end
-  end
-
-  // Streams and memory; ring_*: the drives' masters of it.
-  logic [Drives-1:0]           ring_aw_valid, ring_aw_ready, ring_w_valid, ring_w_ready;
-  logic [Drives-1:0]           ring_w_last, ring_b_valid, ring_ar_valid, ring_ar_ready;
-  logic [Drives-1:0]           ring_r_valid, ring_r_ready;
-  logic [RingWidth*Drives-1:0] ring_aw_addr, ring_ar_addr;
-  logic [8*Drives-1:0]         ring_aw_len, ring_ar_len;
-  logic [DataWidth*Drives-1:0] ring_w_data;
-  logic [BeatBytes*Drives-1:0] ring_w_strb;
-  logic [DataWidth-1:0]        ring_r_data;
-  logic                        ring_r_last;
-  nvs_data_path #(
-    .DataWidth (DataWidth),
-    .ChunkPages(ChunkPages),
-    .Slots     (Slots),
-    .Drives    (Drives),
+  logic [2*15*Drives-1:0]        retire_status;
+  logic [Drives-1:0]             ring_aw_valid, ring_aw_ready, ring_w_valid, ring_w_ready, ring_w_last, ring_b_valid;
+  logic [Drives-1:0]             ring_ar_valid, ring_ar_ready, ring_r_valid, ring_r_ready;
+  logic [RingWidth*Drives-1:0]   ring_aw_addr, ring_ar_addr;
+  logic [8*Drives-1:0]           ring_aw_len, ring_ar_len;
+  logic [DataWidth*Drives-1:0]   ring_w_data;
+  logic [BeatBytes*Drives-1:0]   ring_w_strb;
+  logic [DataWidth-1:0]          ring_r_data;
+  logic                          ring_r_last;
+  nvs_streams #(
+    .DataWidth   (DataWidth),
+    .ChunkPages  (ChunkPages),
+    .Slots       (Slots),
+    .Drives      (Drives),
     .IndexEntries(IndexEntries)
-  ) u_data_path (
-    .*,  // s_*, m_*, mem_*
-    .started_i       (started),
-    .running_i       (running[0]),
-    .stopping_i      (stopping[0]),
-    .close_i         (control_valid[0] && control[5]),
-    .ended_i         (ended[0]),
-    .aborted_i       (aborted[0]),
-    .packets_i       (packets_q),
-    .hold_i          (hold[0]),
-    .triggered_i     (triggered[0]),
-    .record_end_i    (ending[2*0 +: 2]),
-    .tick_i,
-    .index_select_valid_i(index_select_valid),
-    .index_select_i      (index_select),
-    .index_count_o       (index_count),
-    .index_position_o    (index_position),
-    .index_time_o        (index_time),
-    .now_o               (now),
-    .replay_drop_i   (drop[1]),
-    .replay_ended_i  (ended[1]),
-    .replay_end_i    (ending[2*1 +: 2]),
-    .pattern_i       (pattern_q),
-    .seed_i          (seed),
-    .seed_high_i     (seed_high),
-    .packet_beats_i  (packet_beats),
-    .flush_i         (flush_write[2:0] & {3{flush_write_valid}}),
-    .discarding_o    (discarding),
-    .discarded_o     (discarded),
-    .dropped_beats_o (dropped_beats),
-    .pattern_error_o (pattern_error),
-    .length_error_o  (length_error),
-    .error_beat_o    (error_beat),
-    .source_chunks_i (source_chunks[40*0 +: 40]),
-    .source_valid_o  (source_valid),
-    .source_ready_i  (source_ready[0]),
-    .source_bytes_o  (source_bytes),
-    .source_ended_o  (source_ended),
-    .source_done_o   (source_done),
-    .source_full_o   (source_full),
-    .source_error_o  (source_error),
-    .keep_error_o    (keep_error),
-    .record_release_i(release_ingress_q),
-    .chunk_valid_i   (chunk_valid[1]),
-    .chunk_ready_o   (chunk_ready),
-    .chunk_bytes_i   (chunk_bytes[SizeWidth*1 +: SizeWidth]),
-    .chunk_last_i    (chunk_last[1]),
-    .chunk_drive_i   (chunk_drive[2 +: DriveWidth]),
-    .chunk_slot_i    (chunk_slot[SlotWidth*1 +: SlotWidth]),
-    .delivered_o     (delivered),
-    .egress_idle_o   (egress_idle),
-    .replay_release_o(replay_release),
-    .ring_aw_valid_i (ring_aw_valid),
-    .ring_aw_ready_o (ring_aw_ready),
-    .ring_aw_addr_i  (ring_aw_addr),
-    .ring_aw_len_i   (ring_aw_len),
-    .ring_w_valid_i  (ring_w_valid),
-    .ring_w_ready_o  (ring_w_ready),
-    .ring_w_data_i   (ring_w_data),
-    .ring_w_strb_i   (ring_w_strb),
-    .ring_w_last_i   (ring_w_last),
-    .ring_b_valid_o  (ring_b_valid),
-    .ring_ar_valid_i (ring_ar_valid),
-    .ring_ar_ready_o (ring_ar_ready),
-    .ring_ar_addr_i  (ring_ar_addr),
-    .ring_ar_len_i   (ring_ar_len),
-    .ring_r_valid_o  (ring_r_valid),
-    .ring_r_ready_i  (ring_r_ready),
-    .ring_r_data_o   (ring_r_data),
-    .ring_r_last_o   (ring_r_last),
-    .memory_error_o  (memory_error)
+  ) u_streams (
+    .*,  // s_*, m_*, mem_*, irq_o
+    .control_valid_i       ({control_read_valid, control_write_valid}),
+    .control_i             ({control_read, control_write}),
+    .first_address_i       (first_address),
+    .last_address_i        (last_address),
+    .length_i              (length),
+    .post_chunks_i         (post_chunks),
+    .flush_i               (flush_write[2:0] & {3{flush_write_valid}}),
+    .seed_i                (seed),
+    .seed_high_i           (seed_high),
+    .packet_beats_i        (packet_beats),
+    .index_select_valid_i  (index_select_valid),
+    .index_select_i        (index_select),
+    .status_o              (status),
+    .last_address_written_o(last_written),
+    .next_address_o        (next_address),
+    .bytes_o               (bytes),
+    .beats_o               (beats),
+    .stalls_o              (stalls),
+    .stall_time_ns_o       (stall_ns),
+    .durable_bytes_o       (durable),
+    .device_status_o       (device_status),
+    .cycles_o              (cycles),
+    .discarding_o          (discarding),
+    .discarded_o           (discarded),
+    .dropped_beats_o       (dropped_beats),
+    .error_beat_o          (error_beat),
+    .index_count_o         (index_count),
+    .index_position_o      (index_position),
+    .index_time_o          (index_time),
+    .now_o                 (now),
+    .running_o             (running),
+    .started_o             (started),
+    .ready_i               (ready),
+    .media_blocks_i        (media_blocks),
+    .block_shift_i         (block_shift),
+    .protocol_error_i      (protocol_error),
+    .late_o                (late),
+    .cmd_valid_o           (cmd_valid),
+    .cmd_ready_i           (cmd_ready),
+    .cmd_flush_o           (cmd_flush),
+    .cmd_lba_o             (cmd_lba),
+    .cmd_blocks_o          (cmd_blocks),
+    .retire_valid_i        (retire_valid),
+    .retire_ready_o        (retire_ready),
+    .retire_flush_i        (retire_flush),
+    .retire_slot_i         (retire_slot),
+    .retire_page_i         (retire_page),
+    .retire_status_i       (retire_status),
+    .retire_failed_i       (retire_failed),
+    .queue_late_i          (queue_late),
+    .queue_idle_i          (queue_idle),
+    .release_o             (slot_release),
+    .ring_aw_valid_i       (ring_aw_valid),
+    .ring_aw_ready_o       (ring_aw_ready),
+    .ring_aw_addr_i        (ring_aw_addr),
+    .ring_aw_len_i         (ring_aw_len),
+    .ring_w_valid_i        (ring_w_valid),
+    .ring_w_ready_o        (ring_w_ready),
+    .ring_w_data_i         (ring_w_data),
+    .ring_w_strb_i         (ring_w_strb),
+    .ring_w_last_i         (ring_w_last),
+    .ring_b_valid_o        (ring_b_valid),
+    .ring_ar_valid_i       (ring_ar_valid),
+    .ring_ar_ready_o       (ring_ar_ready),
+    .ring_ar_addr_i        (ring_ar_addr),
+    .ring_ar_len_i         (ring_ar_len),
+    .ring_r_valid_o        (ring_r_valid),
+    .ring_r_ready_i        (ring_r_ready),
+    .ring_r_data_o         (ring_r_data),
+    .ring_r_last_o         (ring_r_last)
   );
 
-  // Whether a burst of a drive is one of whole bus words at consecutive addresses: a single beat is, whatever its size.
-  function automatic logic is_whole(input logic [7:0] len, input logic [2:0] size, input logic [1:0] burst);
-    is_whole = len == '0 || (size == 3'($clog2(BeatBytes)) && burst == 2'b01) || {size, burst} == '0;
-  endfunction
-
   // Drives.
-  logic [Drives-1:0] drive_error;
-  assign protocol_error = drive_error != '0;
   for (genvar d = 0; d < Drives; d++) begin : gen_drive
-    logic [15:0] max_transfer_pages;
-    logic [63:0] cap;
-    logic        shutdown_q;
-    logic [4:0]  lost;
     logic [7:0]  pass_valid_d;
     for (genvar n = 0; n < 8; n++) begin : gen_dword
       assign pass_valid_d[n] = pass_valid[Drives*n + d];
     end
-    logic [1:0]  cmd_ready_d, retire_valid_d, retire_flush_d, retire_failed_d, late_d, idle_d;
-    logic        aw_whole, ar_whole;
-    assign aw_whole = is_whole(dev_aw_len_i[8*d +: 8], dev_aw_size_i[3*d +: 3], dev_aw_burst_i[2*d +: 2]);
-    assign ar_whole = is_whole(dev_ar_len_i[8*d +: 8], dev_ar_size_i[3*d +: 3], dev_ar_burst_i[2*d +: 2]);
-    logic [2*SlotWidth-1:0] retire_slot_d;
-    logic [2*PageWidth-1:0] retire_page_d;
-    logic [29:0] retire_status_d;
 
     nvs_drive #(
       .DataWidth (DataWidth),
@@ -616,53 +452,58 @@ module nvs_core #(
       .clk_i,
       .rst_ni,
       .tick_i,
-      .link_up_i (link_up_i[d]),
-      .late_i    (restart[Drives*0+d] || restart[Drives*1+d]),
-      .reset_i   (drive_control_valid[d] && drive_control[32*d]),
-      .shutdown_i(shutdown_q),
-      .acknowledge_i(drive_control_valid[d] && drive_control[32*d+2]),
+      .link_up_i      (link_up_i[d]),
+      .link_speed_i   (link_speed_i[4*d +: 4]),
+      .link_width_i   (link_width_i[8*d +: 8]),
+      .late_i         (late[d]),
+      .control_valid_i(drive_control_valid[d]),
+      .control_i      (drive_control[32*d +: 4]),
       .ready_o             (ready[d]),
       .media_blocks_o      (media_blocks[64*d +: 64]),
       .block_shift_o       (block_shift[4*d +: 4]),
-      .max_transfer_pages_o(max_transfer_pages),
-      .cap_o               (cap),
+      .link_o              (drive_link[32*d +: 32]),
+      .media_bytes_o       (drive_media_bytes[64*d +: 64]),
+      .block_bytes_o       (drive_block_bytes[32*d +: 32]),
+      .max_transfer_o      (drive_max_transfer[32*d +: 32]),
+      .cap_o               (drive_cap[64*d +: 64]),
       .sequencer_o         (drive_sequencer[32*d +: 32]),
       .perst_o             (perst_o[d]),
-      .lost_o              (lost),
+      .lost_o              (drive_lost[32*d +: 32]),
+      .irq_lost_o          (irq_lost_o[d]),
       .commands_o          (drive_commands[32*d +: 32]),
       .doorbells_o         (drive_doorbells[32*d +: 32]),
       .protocol_errors_o   (drive_errors[32*d +: 32]),
-      .protocol_error_o    (drive_error[d]),
+      .protocol_error_o    (protocol_error[d]),
       .pass_dword_valid_i  (pass_valid_d),
       .pass_dword_i        (pass_dword[32*d +: 32]),
-      .pass_go_i           (drive_control_valid[d] && drive_control[32*d+3]),
       .pass_allowed_i      (running == '0),
       .pass_status_o       (pass_status[32*d +: 32]),
       .pass_result_o       (pass_result[32*d +: 32]),
       .rewind_i       (started),
-      .cmd_valid_i    ({cmd_valid[Drives*1+d], cmd_valid[Drives*0+d]}),
-      .cmd_ready_o    (cmd_ready_d),
+      .cmd_valid_i    (cmd_valid[2*d +: 2]),
+      .cmd_ready_o    (cmd_ready[2*d +: 2]),
       .cmd_flush_i    (cmd_flush),
-      .cmd_lba_i      ({cmd_lba[64*1 +: 64], cmd_lba[64*0 +: 64]}),
-      .cmd_blocks_i   ({cmd_blocks[16*1 +: 16], cmd_blocks[16*0 +: 16]}),
-      .retire_valid_o (retire_valid_d),
-      .retire_ready_i ({retire_ready[Drives*1+d], retire_ready[Drives*0+d]}),
-      .retire_flush_o (retire_flush_d),
-      .retire_slot_o  (retire_slot_d),
-      .retire_page_o  (retire_page_d),
-      .retire_status_o(retire_status_d),
-      .retire_failed_o(retire_failed_d),
-      .release_i      ({replay_release[d], record_release_q[d]}),
-      .idle_o         (idle_d),
+      .cmd_lba_i      (cmd_lba),
+      .cmd_blocks_i   (cmd_blocks),
+      .retire_valid_o (retire_valid[2*d +: 2]),
+      .retire_ready_i (retire_ready[2*d +: 2]),
+      .retire_flush_o (retire_flush[2*d +: 2]),
+      .retire_slot_o  (retire_slot[2*SlotWidth*d +: 2*SlotWidth]),
+      .retire_page_o  (retire_page[2*PageWidth*d +: 2*PageWidth]),
+      .retire_status_o(retire_status[30*d +: 30]),
+      .retire_failed_o(retire_failed[2*d +: 2]),
+      .release_i      (slot_release[2*d +: 2]),
+      .idle_o         (queue_idle[2*d +: 2]),
       .timeout_us_i   (drive_timeout[32*d +: 32]),
-      .age_us_o       (ages[64*d +: 64]),
-      .late_o         (late_d),
+      .oldest_us_o    (drive_oldest[32*d +: 32]),
+      .late_o         (queue_late[2*d +: 2]),
       .dev_aw_valid_i(dev_aw_valid_i[d]),
       .dev_aw_ready_o(dev_aw_ready_o[d]),
       .dev_aw_id_i   (dev_aw_id_i[IdWidth*d +: IdWidth]),
       .dev_aw_addr_i (dev_aw_addr_i[40*d +: 40]),
       .dev_aw_len_i  (dev_aw_len_i[8*d +: 8]),
-      .dev_aw_whole_i(aw_whole),
+      .dev_aw_size_i (dev_aw_size_i[3*d +: 3]),
+      .dev_aw_burst_i(dev_aw_burst_i[2*d +: 2]),
       .dev_w_valid_i (dev_w_valid_i[d]),
       .dev_w_ready_o (dev_w_ready_o[d]),
       .dev_w_data_i  (dev_w_data_i[DataWidth*d +: DataWidth]),
@@ -676,7 +517,8 @@ module nvs_core #(
       .dev_ar_id_i   (dev_ar_id_i[IdWidth*d +: IdWidth]),
       .dev_ar_addr_i (dev_ar_addr_i[40*d +: 40]),
       .dev_ar_len_i  (dev_ar_len_i[8*d +: 8]),
-      .dev_ar_whole_i(ar_whole),
+      .dev_ar_size_i (dev_ar_size_i[3*d +: 3]),
+      .dev_ar_burst_i(dev_ar_burst_i[2*d +: 2]),
       .dev_r_valid_o (dev_r_valid_o[d]),
       .dev_r_ready_i (dev_r_ready_i[d]),
       .dev_r_id_o    (dev_r_id_o[IdWidth*d +: IdWidth]),
@@ -717,42 +559,16 @@ module nvs_core #(
       .mem_r_data_i  (ring_r_data),
       .mem_r_last_i  (ring_r_last)
     );
-
-    for (genvar i = 0; i < 2; i++) begin : gen_direction
-      assign cmd_ready[Drives*i+d]     = cmd_ready_d[i];
-      assign retire_valid[Drives*i+d]  = retire_valid_d[i];
-      assign retire_flush[Drives*i+d]  = retire_flush_d[i];
-      assign retire_failed[Drives*i+d] = retire_failed_d[i];
-      assign queue_late[Drives*i+d]    = late_d[i];
-      assign queue_idle[Drives*i+d]    = idle_d[i];
-      assign retire_slot[SlotWidth*Drives*i+SlotWidth*d +: SlotWidth] = retire_slot_d[SlotWidth*i +: SlotWidth];
-      assign retire_page[PageWidth*Drives*i+PageWidth*d +: PageWidth] = retire_page_d[PageWidth*i +: PageWidth];
-      assign retire_status[15*Drives*i+15*d +: 15]             = retire_status_d[15*i +: 15];
-    end
-
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) shutdown_q <= 1'b0;
-      else if (drive_control_valid[d] && drive_control[32*d]) shutdown_q <= 1'b0;  // a restart ends the shutdown
-      else if (drive_control_valid[d] && drive_control[32*d+1]) shutdown_q <= 1'b1;
-    end
-
-    assign dev_b_resp_o[2*d +: 2]       = 2'b00;
-    assign dev_r_resp_o[2*d +: 2]       = 2'b00;
-    assign bar_w_strb_o[4*d +: 4]       = 4'hf;
-    assign drive_link[32*d +: 32]       = {16'b0, link_width_i[8*d +: 8], link_speed_i[4*d +: 4], 3'b0, link_up_i[d]};
-    assign drive_media_bytes[64*d +: 64] = block_shift[4*d +: 4] == 4'd12 ? media_blocks[64*d +: 64] << 12 : media_blocks[64*d +: 64] << 9;
-    assign drive_block_bytes[32*d +: 32] = block_shift[4*d +: 4] == 4'd12 ? 32'd4096 : 32'd512;
-    assign drive_max_transfer[32*d +: 32] = {4'b0, max_transfer_pages, 12'b0};
-    assign drive_cap[64*d +: 64]        = cap;
-    assign drive_lost[32*d +: 32]       = {27'b0, lost};
-    assign irq_lost_o[d]                = lost != '0;
-    assign drive_oldest[32*d +: 32]     = ages[64*d +: 32] > ages[64*d + 32 +: 32] ? ages[64*d +: 32] : ages[64*d + 32 +: 32];
   end
 
+  // Responses are always OKAY, and registers of drives are written whole.
+  assign dev_b_resp_o = '0;
+  assign dev_r_resp_o = '0;
+  assign bar_w_strb_o = '1;
+
   // Outputs and bits without a reader.
-  assign unused = ^{flush_write, flush_read, flush_read_valid, drive_control, control, stopping, stopped, aborted, ending, drop,
-                    source_ready, source_chunks, chunk_valid, chunk_last, chunk_bytes, chunk_drive, chunk_slot, pass_same,
-                    next_address, hold, triggered};
+  logic unused;
+  assign unused = ^{flush_write, flush_read, flush_read_valid, drive_control, pass_same, next_address};
 
   // Quiet: no transfer and nothing offered for longer than any pipeline of the core.
   localparam int unsigned QuietCycles = 64;

@@ -1,14 +1,14 @@
 // Everything that belongs to one drive: sequencer, register access, what the drive reads and writes, and its two queue pairs.
 //
 // Purpose: joins nvs_init, nvs_requester, nvs_completer, nvs_passthrough and, per direction, nvs_split and nvs_queues. No logic of its own
-// but counters.
+// but counters and the form of registers.
 //
 // Interface: vectors of two are per direction, 0 record, 1 replay. `dev_*`, `bar_*`: see nvs_core. `mem_*`: this drive's master of nvs_memory.
 //   protocol_error_o  pulse: the drive broke the protocol (wrong phase, unknown command identifier, access outside its memory); completions
 //                     count only while ready_o is set
 //   late_i            pulse: a command is late; the drive is brought up again, as one that is lost (nvs_init)
-//   reset_i           pulse: the drive is brought up again, after PERST# and a hot reset
-//   lost_*            why the drive was lost while it was ready, bits as in the register LOST; kept until acknowledge_i
+//   control_*         its register CONTROL. Bit 0: it is brought up again, after PERST# and a hot reset
+//   link_o ... lost_o, oldest_us_o   its registers; bits of LOST are kept until bit 2 of CONTROL
 //   pass_*            a command of the software, see nvs_passthrough; pass_allowed_i: no session runs. ready_o is low while it is under way
 //   pass_result_o     dword 0 of its completion
 
@@ -37,19 +37,24 @@ module nvs_drive #(
   input  logic                   rst_ni,
   input  logic                   tick_i,
   input  logic                   link_up_i,
+  input  logic [3:0]             link_speed_i,
+  input  logic [7:0]             link_width_i,
 
   input  logic                   late_i,
-  input  logic                   reset_i,
-  input  logic                   acknowledge_i,
-  input  logic                   shutdown_i,
+  input  logic                   control_valid_i,
+  input  logic [3:0]             control_i,
   output logic                   ready_o,
   output logic [63:0]            media_blocks_o,
   output logic [3:0]             block_shift_o,
-  output logic [15:0]            max_transfer_pages_o,
+  output logic [31:0]            link_o,
+  output logic [63:0]            media_bytes_o,
+  output logic [31:0]            block_bytes_o,
+  output logic [31:0]            max_transfer_o,
   output logic [63:0]            cap_o,
   output logic [31:0]            sequencer_o,
   output logic                   perst_o,
-  output logic [4:0]             lost_o,
+  output logic [31:0]            lost_o,
+  output logic                   irq_lost_o,
   output logic [31:0]            commands_o,
   output logic [31:0]            doorbells_o,
   output logic [31:0]            protocol_errors_o,
@@ -57,7 +62,6 @@ module nvs_drive #(
 
   input  logic [7:0]             pass_dword_valid_i,
   input  logic [31:0]            pass_dword_i,
-  input  logic                   pass_go_i,
   input  logic                   pass_allowed_i,
   output logic [31:0]            pass_status_o,
   output logic [31:0]            pass_result_o,
@@ -78,7 +82,7 @@ module nvs_drive #(
   input  logic [1:0]             release_i,
   output logic [1:0]             idle_o,
   input  logic [31:0]            timeout_us_i,
-  output logic [63:0]            age_us_o,
+  output logic [31:0]            oldest_us_o,
   output logic [1:0]             late_o,
 
   input  logic                   dev_aw_valid_i,
@@ -86,7 +90,8 @@ module nvs_drive #(
   input  logic [IdWidth-1:0]     dev_aw_id_i,
   input  logic [39:0]            dev_aw_addr_i,
   input  logic [7:0]             dev_aw_len_i,
-  input  logic                   dev_aw_whole_i,
+  input  logic [2:0]             dev_aw_size_i,
+  input  logic [1:0]             dev_aw_burst_i,
   input  logic                   dev_w_valid_i,
   output logic                   dev_w_ready_o,
   input  logic [DataWidth-1:0]   dev_w_data_i,
@@ -100,7 +105,8 @@ module nvs_drive #(
   input  logic [IdWidth-1:0]     dev_ar_id_i,
   input  logic [39:0]            dev_ar_addr_i,
   input  logic [7:0]             dev_ar_len_i,
-  input  logic                   dev_ar_whole_i,
+  input  logic [2:0]             dev_ar_size_i,
+  input  logic [1:0]             dev_ar_burst_i,
   output logic                   dev_r_valid_o,
   input  logic                   dev_r_ready_i,
   output logic [IdWidth-1:0]     dev_r_id_o,
@@ -144,6 +150,26 @@ module nvs_drive #(
   input  logic                   mem_r_last_i
 );
 
+  // Bits of its CONTROL. A restart ends the shutdown.
+  logic reset, shutdown_q;
+  assign reset = control_valid_i && control_i[0];
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) shutdown_q <= 1'b0;
+    else if (control_valid_i && control_i[1:0] != '0) shutdown_q <= !control_i[0];
+  end
+
+  // Its other registers.
+  logic [15:0] max_transfer_pages;
+  logic [63:0] ages;  // of both directions
+  logic [4:0]  lost_q;
+  assign link_o         = {16'b0, link_width_i, link_speed_i, 3'b0, link_up_i};
+  assign media_bytes_o  = media_blocks_o << (block_shift_o == 4'd12 ? 12 : 9);
+  assign block_bytes_o  = block_shift_o == 4'd12 ? 32'd4096 : 32'd512;
+  assign max_transfer_o = {4'b0, max_transfer_pages, 12'b0};
+  assign lost_o         = {27'b0, lost_q};
+  assign irq_lost_o     = lost_q != '0;
+  assign oldest_us_o    = ages[31:0] > ages[63:32] ? ages[31:0] : ages[63:32];
+
   // Sequencer and register access.
   logic [3:0]  lost;
   logic        ready, pass_late;
@@ -179,7 +205,7 @@ module nvs_drive #(
     .rst_ni,
     .dword_valid_i(pass_dword_valid_i),
     .dword_i      (pass_dword_i),
-    .go_i         (pass_go_i),
+    .go_i         (control_valid_i && control_i[3]),
     .allowed_i    (pass_allowed_i),
     .ready_i      (ready),
     .busy_o       (pass_busy),
@@ -212,6 +238,9 @@ module nvs_drive #(
     .PollShift(PollShift)
   ) u_init (
     .*,  // its state, as the ports of this module
+    .reset_i(reset),
+    .shutdown_i(shutdown_q),
+    .max_transfer_pages_o(max_transfer_pages),
     .restart_i(late_i || pass_late || doorbell_error),
     .lost_o(lost),
     .ready_o(ready),
@@ -271,6 +300,11 @@ module nvs_drive #(
     .doorbell_error_o(doorbell_error)
   );
 
+  // Whether a burst of a drive is one of whole bus words at consecutive addresses: a single beat is, whatever its size.
+  function automatic logic is_whole(input logic [7:0] len, input logic [2:0] size, input logic [1:0] burst);
+    is_whole = len == '0 || (size == 3'($clog2(BeatBytes)) && burst == 2'b01) || {size, burst} == '0;
+  endfunction
+
   // What the drive reads and writes.
   logic [2*IndexWidth-1:0] record_index;
   logic [1:0]              record_flush;
@@ -297,6 +331,8 @@ module nvs_drive #(
     .Namespace(Namespace)
   ) u_completer (
     .*,  // dev_*, mem_*
+    .dev_aw_whole_i(is_whole(dev_aw_len_i, dev_aw_size_i, dev_aw_burst_i)),
+    .dev_ar_whole_i(is_whole(dev_ar_len_i, dev_ar_size_i, dev_ar_burst_i)),
     .clear_i(clear),
     .block_shift_i(block_shift_o),
     .record_index_o (record_index),
@@ -355,7 +391,7 @@ module nvs_drive #(
       .enable_i(ready),
       .rewind_i(rewind_i[i]),
       .block_shift_i(block_shift_o),
-      .max_pages_i  (max_transfer_pages_o),
+      .max_pages_i  (max_transfer_pages),
       .cmd_valid_i (cmd_valid_i[i] || (i == 0 && pass_io)),
       .cmd_ready_o (split_ready[i]),
       .cmd_flush_i (cmd_flush_i[i] || (i == 0 && pass_io)),
@@ -431,7 +467,7 @@ module nvs_drive #(
       .cq_db_ready_i(cq_db_ready[i]),
       .cq_db_value_o(cq_db_value[IndexWidth*i +: IndexWidth]),
       .timeout_us_i,
-      .age_us_o(age_us_o[32*i +: 32]),
+      .age_us_o(ages[32*i +: 32]),
       .late_o (late_o[i]),
       .idle_o (done_idle),
       .error_o(queue_error[i])
@@ -448,7 +484,7 @@ module nvs_drive #(
       accepted_q        <= '0;
       commands_o        <= '0;
       protocol_errors_o <= '0;
-      lost_o            <= '0;
+      lost_q            <= '0;
       access_error_q    <= 1'b0;
       queue_error_q     <= 1'b0;
     end else begin
@@ -458,7 +494,7 @@ module nvs_drive #(
       commands_o        <= commands_o + 32'(accepted_q[0]) + 32'(accepted_q[1]);
       protocol_errors_o <= protocol_errors_o + 32'(access_error_q) + 32'(queue_error_q);
       // Bits of LOST. Only a drive that is ready can be lost, but a late access may be reported in the cycle after.
-      lost_o <= (acknowledge_i ? '0 : lost_o)
+      lost_q <= (control_valid_i && control_i[2] ? '0 : lost_q)
               | {lost[2] || doorbell_error, lost[1], lost[0], lost[3] || pass_late || (ready && late_i),
                  (ready || pass_busy) && !link_up_i};
     end
