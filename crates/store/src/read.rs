@@ -37,7 +37,7 @@ pub struct Run {
     pub outcome: Option<RunEnd>,
     /// Damaged lines of the journal, left out, with the reason.
     pub damaged_lines: Vec<String>,
-    /// By identifier; empty where segments stay cells of their own.
+    /// Segments of long cells, by identifier; none where they stay cells of their own.
     pub segments: BTreeMap<String, SegmentPlace>,
 }
 
